@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox.h"
@@ -212,6 +211,9 @@ static const struct attempt {
 
 /* What a process tells of an attempt. */
 struct told {
+	const struct place *place;
+	const struct attempt *attempt;
+	bool is_entered;
 	int entered; /* what sandbox_enter() returned */
 	struct sandbox sandbox;
 	int result; /* 0, or why it failed */
@@ -244,28 +246,24 @@ static struct place make_place(void)
 	return place;
 }
 
+static void make_attempt(void *self)
+{
+	struct told *told = self;
+
+	if (told->is_entered)
+		told->entered = sandbox_enter(told->place->folder_fd,
+		                              &told->sandbox, NULL);
+	told->result = told->attempt->make(told->place);
+}
+
 static struct told let_attempt(const struct place *place,
                                const struct attempt *attempt, bool is_entered)
 {
-	struct told told = { 0 };
-	int pipe_fds[2];
-	pid_t pid;
+	struct told told = { .place = place,
+		             .attempt = attempt,
+		             .is_entered = is_entered };
 
-	SYS(pipe2(pipe_fds, O_CLOEXEC));
-	pid = fork();
-	if (pid == 0) {
-		if (is_entered)
-			told.entered = sandbox_enter(place->folder_fd,
-			                             &told.sandbox, NULL);
-		told.result = attempt->make(place);
-		(void)!write(pipe_fds[1], &told, sizeof(told));
-		_exit(0);
-	}
-	CHECK(pid > 0);
-	(void)close(pipe_fds[1]);
-	CHECK_INT(read(pipe_fds[0], &told, sizeof(told)), sizeof(told));
-	(void)close(pipe_fds[0]);
-	CHECK_INT(waitpid(pid, NULL, 0), pid);
+	in_child(make_attempt, &told, sizeof(told));
 	return told;
 }
 

@@ -51,10 +51,8 @@ static void forbid_newer_calls(void)
 
 TEST(libc, an_old_kernel_has_random_bytes_and_files_without_a_name)
 {
-	const pid_t pid = fork();
-	int status = 0;
+	const pid_t pid = must_fork();
 
-	CHECK(pid >= 0);
 	if (pid == 0) {
 		unsigned char random[2][32] = { 0 };
 		int fd;
@@ -71,8 +69,7 @@ TEST(libc, an_old_kernel_has_random_bytes_and_files_without_a_name)
 		CHECK_INT(count_names("."), 0);
 		_exit(0);
 	}
-	CHECK_INT(waitpid(pid, &status, 0), pid);
-	CHECK_INT(status, 0);
+	CHECK_INT(end_of(pid), 0);
 }
 
 TEST(libc, wipes_what_it_is_given_and_no_more)
@@ -150,21 +147,11 @@ TEST(libc, calls_each_signal_as_the_libc_does)
 	CHECK(tkb_libc_sigabbrev_np(INT_MAX) == NULL);
 }
 
-static int exit_status(pid_t pid)
-{
-	int status = 0;
-
-	CHECK_INT(waitpid(pid, &status, 0), pid);
-	CHECK(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
 /* In a child, since the test has descriptors of its own. */
 TEST(libc, closes_all_descriptors_from_the_first_on)
 {
-	const pid_t pid = fork();
+	const pid_t pid = must_fork();
 
-	CHECK(pid >= 0);
 	if (pid == 0) {
 		const int low = dup2(STDIN_FILENO, 50);
 		bool is_done;
@@ -177,7 +164,7 @@ TEST(libc, closes_all_descriptors_from_the_first_on)
 			is_done = is_done && fcntl(fd, F_GETFD) < 0;
 		_exit(is_done ? 0 : 1);
 	}
-	CHECK_INT(exit_status(pid), 0);
+	CHECK_INT(end_of(pid), 0);
 }
 
 static int start(const struct tkb_libc_actions *actions,
@@ -189,7 +176,7 @@ static int start(const struct tkb_libc_actions *actions,
 	CHECK_INT(tkb_libc_spawn(&pid, "/bin/sh", actions, attributes,
 	                         (char *const *)argv, none),
 	          0);
-	return exit_status(pid);
+	return end_of(pid);
 }
 
 TEST(libc, a_program_gets_the_files_and_the_folder_of_its_actions)
@@ -313,5 +300,5 @@ TEST(libc, a_name_without_a_slash_is_looked_for_in_the_path)
 	CHECK_INT(tkb_libc_spawnp(&pid, "true", NULL, NULL, (char *const *)argv,
 	                          none),
 	          0);
-	CHECK_INT(exit_status(pid), 0);
+	CHECK_INT(end_of(pid), 0);
 }

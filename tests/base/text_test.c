@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -14,7 +13,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tkbundle/amount.h>
@@ -973,10 +971,8 @@ TEST(draft, leaves_alone_what_a_live_writer_of_its_file_holds)
 /* In a process of its own, which an alarm ends if it waits for the pipe. */
 TEST(draft, does_not_wait_for_a_pipe_that_looks_like_a_dead_one)
 {
-	int status = 0;
-
 	SYS(mkfifo("target.0123456789abcdef.tmp", 0666));
-	pid_t child = fork();
+	pid_t child = must_fork();
 	if (child == 0) {
 		struct tkb_draft *draft = NULL;
 
@@ -984,9 +980,7 @@ TEST(draft, does_not_wait_for_a_pipe_that_looks_like_a_dead_one)
 		_exit(tkb_draft_open("target", &draft, NULL) == 0 ? 0 : 1);
 	}
 
-	CHECK_INT(waitpid(child, &status, 0), child);
-	CHECK(WIFEXITED(status));
-	CHECK_INT(WEXITSTATUS(status), 0);
+	CHECK_INT(end_of(child), 0);
 }
 
 enum {
@@ -1334,17 +1328,14 @@ static void forbid_setaffinity(void)
 
 TEST(parallel, a_filter_of_system_calls_does_not_end_the_process)
 {
-	const pid_t child = fork();
-	int status = 0;
+	const pid_t child = must_fork();
 
-	CHECK(child >= 0);
 	if (child == 0) {
 		forbid_setaffinity();
 		check_each_once(THREAD_COUNT);
 		_exit(0);
 	}
-	CHECK_INT(waitpid(child, &status, 0), child);
-	CHECK_INT(status, 0);
+	CHECK_INT(end_of(child), 0);
 }
 
 TEST(parallel, the_largest_come_first_and_equal_ones_in_order)

@@ -3,12 +3,9 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Entries that are left out of a bundle, and caches that cannot be read. */
@@ -598,69 +595,47 @@ static const char *const one_of_each[] = { "add_kernel.ptx", "add_kernel.cubin",
  * As somebody who may not read everything
  */
 
-/* What a child process found out; shared memory. */
+/* What somebody who is not root collects, and finds out. */
 struct attempt {
+	const char *root;
+	const char *path; /* NULL: a dry run */
+	bool is_made;
 	int rc;
 	struct seen seen;
 	struct tkb_collect_report report;
 	struct tkb_error err;
 };
 
-/* In a child: cmocka's handlers would go on with the next test there. */
-static void die_of_signals(void)
+static void attempt(void *self)
 {
-	static const int signals[] = { SIGABRT, SIGBUS,  SIGFPE,
-		                       SIGILL,  SIGSEGV, SIGSYS };
-
-	EACH(i, signals)
-		(void)signal(signals[i], SIG_DFL);
-}
-
-/* Collect to file `path` as somebody who is not root; NULL: a dry run. */
-static struct attempt collect_as_nobody(const char *root, const char *key,
-                                        const char *path)
-{
-	struct attempt *shared =
-		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-	             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const char *const keys[] = { key };
+	struct attempt *it = self;
 	const struct tkb_collect_options options = {
 		SIZED(options),
-		.keys = keys,
-		.key_count = key != NULL,
-		.is_dry_run = path == NULL,
+		.is_dry_run = it->path == NULL,
 		.threads = 1,
-		.watch = watch_with(&shared->seen),
+		.watch = watch_with(&it->seen),
 	};
-	int status = 0;
 
-	CHECK(shared != MAP_FAILED);
-	shared->report.struct_size = sizeof(shared->report);
+	it->is_made = become_nobody(test_folder());
+	if (it->is_made)
+		it->rc = tkb_collect_to_file(it->root, &options, it->path,
+		                             &it->report, &it->err);
+}
+
+static struct attempt collect_as_nobody(const char *root, const char *path)
+{
+	struct attempt it = { .root = root,
+		              .path = path,
+		              .report = { SIZED(it.report) } };
+
 	SYS(chmod(test_folder(), 0755));
-	pid_t child = fork();
-	if (child == 0) {
-		die_of_signals();
-		if (geteuid() == 0 &&
-		    (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 ||
-		     setuid(NOBODY) < 0))
-			_exit(1);
-		if (access(test_folder(), X_OK) < 0)
-			_exit(2);
-		shared->rc = tkb_collect_to_file(root, &options, path,
-		                                 &shared->report, &shared->err);
-		_exit(0);
-	}
-	CHECK(child > 0);
-	CHECK_INT(waitpid(child, &status, 0), child);
-	struct attempt attempt = *shared;
-	(void)munmap(shared, sizeof(*shared));
-	if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+	in_child(attempt, &it, sizeof(it));
+	if (!it.is_made) {
 		print_message("cannot be somebody else in '%s'\n",
 		              test_folder());
 		skip();
 	}
-	CHECK_INT(status, 0);
-	return attempt;
+	return it;
 }
 
 static void check_unreadable(const char *root, const char *path,
@@ -671,7 +646,7 @@ static void check_unreadable(const char *root, const char *path,
 	SYS(stat(path, &status));
 	SYS(chmod(path, 0));
 
-	struct attempt got = collect_as_nobody(root, NULL, NULL);
+	struct attempt got = collect_as_nobody(root, NULL);
 
 	SYS(chmod(path, status.st_mode));
 	CHECK_INT(got.rc, TKB_ERR_PARTIAL);
@@ -707,7 +682,7 @@ TEST(collect_refused, passes_over_an_unreadable_folder_that_is_no_key)
 	make_folder(path);
 	SYS(chmod(path, 0));
 
-	struct attempt got = collect_as_nobody(root, NULL, NULL);
+	struct attempt got = collect_as_nobody(root, NULL);
 
 	CHECK_INT(got.rc, 0);
 	CHECK_STR(got.seen.message, "");
@@ -722,7 +697,7 @@ TEST(collect_refused, fails_where_the_root_cannot_be_read)
 
 	SYS(chmod(root, 0));
 
-	struct attempt got = collect_as_nobody(root, NULL, NULL);
+	struct attempt got = collect_as_nobody(root, NULL);
 
 	CHECK_INT(got.rc, TKB_ERR_IO);
 	CHECK_CONTAINS(got.err.message, root);
@@ -736,7 +711,7 @@ TEST(collect_refused, fails_where_the_bundle_cannot_be_written)
 	make_folder("closed");
 	SYS(chmod("closed", 0555));
 
-	struct attempt got = collect_as_nobody(root, NULL, "closed/b.tkb");
+	struct attempt got = collect_as_nobody(root, "closed/b.tkb");
 
 	CHECK_INT(got.rc, TKB_ERR_IO);
 	CHECK_CONTAINS(got.err.message, "'closed/b.tkb'");

@@ -26,7 +26,6 @@
 #define GROUP_START "{\"child_paths\": {"
 
 enum {
-	NOBODY = 65534,
 	ADD_FILES = 8 /* the group file is one of them */
 };
 

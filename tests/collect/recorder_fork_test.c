@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -212,18 +211,13 @@ static int begin_anew(struct scene *scene)
 /* A child that hangs is killed by its alarm. */
 static void fork_once(struct scene *scene, int (*act)(struct scene *scene))
 {
-	const pid_t child = fork();
-	int status = 0;
+	const pid_t child = must_fork();
 
 	if (child == 0) {
 		(void)alarm(DEADLINE_S);
 		_exit(act(scene));
 	}
-	CHECK(child > 0);
-	CHECK_INT(waitpid(child, &status, 0), child);
-	if (WIFSIGNALED(status))
-		fail_msg("a child died of signal %d", WTERMSIG(status));
-	CHECK_INT(WEXITSTATUS(status), 0);
+	CHECK_INT(end_of(child), 0);
 }
 
 /*

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A list of what long work told. */
@@ -184,15 +183,11 @@ static int fill_memory(void)
 
 TEST(results, say_so_if_memory_ran_out)
 {
-	int status = 0;
-
 	/* Sanitizers take address space as they please. */
 	if (has_thread_sanitizer() || has_address_sanitizer())
 		skip();
-	pid_t child = fork();
+	pid_t child = must_fork();
 	if (child == 0)
 		_exit(fill_memory());
-	CHECK_INT(waitpid(child, &status, 0), child);
-	CHECK(WIFEXITED(status));
-	CHECK_INT(WEXITSTATUS(status), 0);
+	CHECK_INT(end_of(child), 0);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "compile/pool/fields.h"
@@ -573,8 +572,7 @@ TEST(tools_memory, is_whole_while_several_write_it)
 	struct tkb_bytes answer = answer_of("1");
 	remember(0, answer);
 	for (unsigned i = 0; i < 4; i++) {
-		children[i] = fork();
-		CHECK(children[i] >= 0);
+		children[i] = must_fork();
 		for (unsigned j = 0; children[i] == 0 && j < 50; j++)
 			remember(i, answer);
 		if (children[i] == 0)
@@ -584,7 +582,7 @@ TEST(tools_memory, is_whole_while_several_write_it)
 		CHECK(strncmp(read_file(memory).data, "tkbundle tools", 14) ==
 		      0);
 	for (unsigned i = 0; i < 4; i++)
-		CHECK_INT(waitpid(children[i], NULL, 0), children[i]);
+		(void)end_of(children[i]);
 	for (unsigned i = 0; i < 4; i++)
 		known += is_known(i, answer);
 	CHECK(known != 0);

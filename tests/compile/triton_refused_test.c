@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -365,7 +364,7 @@ static void check_orphan(const char *rest, bool has_heir)
 	                   "os.rename('begun.tmp', 'begun')\n%s\n",
 	                   rest));
 	SYS(pipe(heir));
-	pid_t owner = fork();
+	pid_t owner = must_fork();
 	if (owner == 0) {
 		struct tkb_triton *triton = open_triton();
 		char byte;
@@ -386,7 +385,7 @@ static void check_orphan(const char *rest, bool has_heir)
 
 	SYS(kill(owner, SIGKILL));
 
-	CHECK_INT(waitpid(owner, NULL, 0), owner);
+	(void)end_of(owner);
 	CHECK(wait_for(has_group, pid, false));
 	(void)close(heir[0]);
 	(void)close(heir[1]);

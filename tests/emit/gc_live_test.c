@@ -46,7 +46,7 @@ TEST(gc_live, killed_leaves_what_a_later_one_removes)
 		nap_ms(1);
 	}
 	SYS(kill(child, SIGKILL));
-	CHECK_INT(finish(child), 128 + SIGKILL);
+	CHECK_INT(end_of(child), 128 + SIGKILL);
 
 	report = look_at("out");
 	CHECK_INT(report.collected_count, 13);
@@ -75,7 +75,7 @@ TEST(gc_live, by_several_at_once_leaves_what_one_would_leave)
 			start(program(), "gc", "out", "--max-entries=10", NULL);
 
 	EACH(i, children)
-		CHECK_INT(finish(children[i]), 0);
+		CHECK_INT(end_of(children[i]), 0);
 	for (size_t i = 0; all[i] != NULL; i++)
 		CHECK_INT(exists(text("out/%s", all[i])), i >= 7);
 	CHECK_INT(look_at("out").collected_count, 10);
@@ -172,10 +172,10 @@ static void run_round(void)
 		relocates[i] = start(program(), "relocate", "out", NULL);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		check_status_in(finish(gcs[i]), 0, 4);
-		check_status_in(finish(collects[i]), 0, 4);
-		check_status_in(finish(relocates[i]), 0, 4);
-		CHECK_INT(finish(emits[i]), 0);
+		check_status_in(end_of(gcs[i]), 0, 4);
+		check_status_in(end_of(collects[i]), 0, 4);
+		check_status_in(end_of(relocates[i]), 0, 4);
+		CHECK_INT(end_of(emits[i]), 0);
 		CHECK_INT(run(program(), "verify", text("%zu.tkb", i), NULL)
 		                  .status,
 		          0);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -126,7 +125,7 @@ static void check_ends(pid_t child, int number)
 	nap_ms(700);
 	uint64_t start = now_ms();
 	SYS(kill(child, number));
-	CHECK_INT(finish(child), 128 + number);
+	CHECK_INT(end_of(child), 128 + number);
 	CHECK(now_ms() - start < SOON_MS);
 }
 
@@ -160,9 +159,8 @@ TEST(lock, is_not_waited_for_behind_a_pulls_deadline)
 /* A child that only waits, with all that this process has open. */
 static pid_t fork_idle(void)
 {
-	const pid_t child = fork();
+	const pid_t child = must_fork();
 
-	CHECK(child >= 0);
 	if (child == 0) {
 		for (;;)
 			(void)pause();
@@ -173,7 +171,7 @@ static pid_t fork_idle(void)
 static void end_idle(pid_t child)
 {
 	SYS(kill(child, SIGKILL));
-	CHECK_INT(finish(child), 128 + SIGKILL);
+	CHECK_INT(end_of(child), 128 + SIGKILL);
 }
 
 static struct tkb_stage stage_in(struct tkb_roots *roots)

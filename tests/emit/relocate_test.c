@@ -371,7 +371,7 @@ TEST(relocate, by_several_at_once_gives_whole_entries)
 		children[i] = start(program(), "relocate", "moved", NULL);
 
 	EACH(i, children)
-		CHECK_INT(finish(children[i]), 0);
+		CHECK_INT(end_of(children[i]), 0);
 	CHECK_INT(look_at("moved").moved_count, 0);
 	CHECK_INT(look_at("moved").collected_count, 17);
 	CHECK_INT(count_names("moved/.tkbundle"), 1);

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upkeep.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <grp.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	NOBODY = 65534,
 	KEY_SIZE = 52, /* what else is in a root has a shorter name */
 	NO_ACCESS = 99
 };
@@ -199,15 +194,6 @@ pid_t start(const char *name, ...)
 	return child;
 }
 
-int finish(pid_t child)
-{
-	int status;
-
-	while (waitpid(child, &status, 0) < 0)
-		CHECK_INT(errno, EINTR);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 int lock_root(const char *root)
 {
 	const int fd = open(text("%s/.tkbundle/lock", root),
@@ -218,36 +204,20 @@ int lock_root(const char *root)
 	return fd;
 }
 
-static int become_nobody(void)
+static void refuse(void *self)
 {
-	if (geteuid() != 0)
-		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
-		return -1;
-	return 0;
+	struct refusal *refusal = self;
+
+	refusal->rc = become_nobody(refusal->path) ? refusal->act(&refusal->err)
+	                                           : NO_ACCESS;
 }
 
 struct refusal as_nobody(const char *path, int (*act)(struct tkb_error *err))
 {
-	struct refusal refusal = { 0 };
-	int ends[2];
+	struct refusal refusal = { .path = path, .act = act };
 
 	SYS(chmod(test_folder(), 0755));
-	SYS(pipe(ends));
-	pid_t child = fork();
-	CHECK(child >= 0);
-	if (child == 0) {
-		refusal.rc = NO_ACCESS;
-		if (become_nobody() == 0 && access(path, X_OK) == 0)
-			refusal.rc = act(&refusal.err);
-		_exit(write(ends[1], &refusal, sizeof(refusal)) !=
-		      sizeof(refusal));
-	}
-	(void)close(ends[1]);
-	CHECK_INT(read(ends[0], &refusal, sizeof(refusal)), sizeof(refusal));
-	(void)close(ends[0]);
-	CHECK_INT(finish(child), 0);
+	in_child(refuse, &refusal, sizeof(refusal));
 	if (refusal.rc == NO_ACCESS) {
 		print_message("nobody cannot reach '%s'\n", test_folder());
 		skip();

@@ -65,14 +65,13 @@ const struct tkb_watch *tell_to(struct told *told);
 /* Start a program without waiting for it, quietly; arguments end with NULL. */
 pid_t start(const char *program, ...) __attribute__((sentinel));
 
-/* Wait for it: its exit status, or 128 and the signal. */
-int finish(pid_t child);
-
 /* Hold the lock of a root, as an emit does; closing it gives it back. */
 int lock_root(const char *root);
 
 /* What a call came to that was made by somebody without rights. */
 struct refusal {
+	const char *path;
+	int (*act)(struct tkb_error *err);
 	int rc;
 	struct tkb_error err;
 };

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -300,6 +299,8 @@ TEST(uses, have_a_word_for_each_state)
 
 /* What a child found in a place that only it can see. */
 struct finding {
+	unsigned long flags; /* of the first mount, and of a second */
+	unsigned long later;
 	bool is_mounted;
 	bool are_known;
 	size_t count;
@@ -336,9 +337,9 @@ static bool enter_namespace(void)
 	return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-static void look_in_child(struct finding *finding, unsigned long flags,
-                          unsigned long later)
+static void look_where_mounted(void *self)
 {
+	struct finding *finding = self;
 	const struct tkb_gc_options options = { SIZED(options),
 		                                .has_max_entries = true,
 		                                .is_dry_run = true };
@@ -346,11 +347,11 @@ static void look_in_child(struct finding *finding, unsigned long flags,
 	struct tkb_uses *uses = NULL;
 
 	if (!enter_namespace() ||
-	    mount("tmpfs", "mounted", "tmpfs", flags, NULL) < 0 ||
+	    mount("tmpfs", "mounted", "tmpfs", finding->flags, NULL) < 0 ||
 	    run("cp", "-a", "out", "mounted", NULL).status != 0)
 		return;
-	if (later != 0 &&
-	    mount("tmpfs", "mounted", "tmpfs", MS_REMOUNT | later, NULL) < 0)
+	if (finding->later != 0 && mount("tmpfs", "mounted", "tmpfs",
+	                                 MS_REMOUNT | finding->later, NULL) < 0)
 		return;
 	finding->is_mounted = true;
 	if (tkb_uses_open("mounted/out", NULL, &uses, NULL) != 0 ||
@@ -368,23 +369,12 @@ static void look_in_child(struct finding *finding, unsigned long flags,
 /* Look at a cache on a file system that is mounted so, and mounted so later. */
 static struct finding look_where(unsigned long flags, unsigned long later)
 {
-	struct finding *shared =
-		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-	             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct finding finding = { .flags = flags, .later = later };
 
-	CHECK(shared != MAP_FAILED);
 	arrange_emitted("triton-3.6.0-cpu");
 	date(text("out/%s", keys("out")[0]), 2000, 1000);
 	SYS(mkdir("mounted", 0777));
-	pid_t child = fork();
-	CHECK(child >= 0);
-	if (child == 0) {
-		look_in_child(shared, flags, later);
-		_exit(0);
-	}
-	CHECK_INT(finish(child), 0);
-	struct finding finding = *shared;
-	SYS(munmap(shared, sizeof(*shared)));
+	in_child(look_where_mounted, &finding, sizeof(finding));
 	if (!finding.is_mounted) {
 		print_message("nothing can be mounted here\n");
 		skip();

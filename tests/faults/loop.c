@@ -4,14 +4,12 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <openssl/err.h>
@@ -229,36 +227,20 @@ static void report(const struct loop *loop, const char *problem)
 	fail();
 }
 
-/* cmocka turns a crash into a failed test and runs the others: not here. */
-static void crash_as_usual(void)
-{
-	static const int signals[] = { SIGABRT, SIGBUS,  SIGFPE,
-		                       SIGILL,  SIGSEGV, SIGSYS };
-
-	for (size_t i = 0; i < TKB_COUNT_OF(signals); i++)
-		(void)signal(signals[i], SIG_DFL);
-}
-
 static void run_mode(struct loop *loop)
 {
-	int status = 0;
-	pid_t child;
-
 	*loop->verdict = (struct verdict){ .nth = 0 };
 	(void)fflush(NULL);
-	child = fork();
-	CHECK(child >= 0);
+	const pid_t child = must_fork();
 	if (child == 0) {
-		crash_as_usual();
 		try_all(loop);
 		_exit(0);
 	}
-	CHECK_INT(waitpid(child, &status, 0), child);
+	const int status = end_of(child);
 	if (loop->verdict->wrong[0] != '\0')
 		report(loop, loop->verdict->wrong);
 	if (!loop->verdict->is_finished)
-		report(loop, text("the process died, wait status %#x",
-		                  (unsigned)status));
+		report(loop, text("the process died, status %d", status));
 }
 
 void fault_each_allocation(const struct fault_call *call)

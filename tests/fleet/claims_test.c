@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -165,10 +164,8 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 {
 	const struct scene scene = arrange_scene();
 	struct worker workers[THREADS];
-	const pid_t pid = fork();
-	int status = 0;
+	const pid_t pid = must_fork();
 
-	CHECK(pid >= 0);
 	if (pid == 0) {
 		struct worker worker = { .remote = open_tiers(scene.urls,
 			                                      scene.stall_ms),
@@ -180,7 +177,7 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 	}
 	wait_for_claim();
 	SYS(kill(pid, SIGKILL));
-	CHECK_INT(waitpid(pid, &status, 0), pid);
+	(void)end_of(pid);
 	run_threads(&scene, workers);
 	for (size_t i = 0; i < THREADS; i++) {
 		CHECK_INT(workers[i].rc, 0);
@@ -197,10 +194,8 @@ TEST(claims, of_another_process_are_waited_for)
 		                         open_tiers(scene.urls, scene.stall_ms),
 		                 .digest = &scene.digest,
 		                 .wanted = scene.bytes };
-	const pid_t pid = fork();
-	int status = 0;
+	const pid_t pid = must_fork();
 
-	CHECK(pid >= 0);
 	spy.get_ms = 600;
 	if (pid == 0) {
 		struct worker first = worker;
@@ -213,16 +208,14 @@ TEST(claims, of_another_process_are_waited_for)
 	CHECK_INT(worker.rc, 0);
 	CHECK(worker.is_right);
 	CHECK_INT(spy_count(SPY_GET), 0);
-	CHECK_INT(waitpid(pid, &status, 0), pid);
-	CHECK_INT(status, 0);
+	CHECK_INT(end_of(pid), 0);
 }
 
 /* Fetch slowly in another process, which has the claim. */
 static pid_t start_slow_worker(const struct scene *scene)
 {
-	const pid_t pid = fork();
+	const pid_t pid = must_fork();
 
-	CHECK(pid >= 0);
 	if (pid == 0) {
 		struct worker worker = { .remote = open_tiers(scene->urls,
 			                                      scene->stall_ms),
@@ -240,7 +233,6 @@ TEST(claims, of_one_who_is_frozen_let_one_other_fetch)
 {
 	struct scene scene = arrange_scene();
 	struct worker workers[THREADS];
-	int status = 0;
 
 	scene.stall_ms = STALL_MS;
 	spy.get_ms = 60000;
@@ -256,7 +248,7 @@ TEST(claims, of_one_who_is_frozen_let_one_other_fetch)
 	}
 	CHECK_INT(spy_count(SPY_GET), 1);
 	SYS(kill(pid, SIGKILL));
-	CHECK_INT(waitpid(pid, &status, 0), pid);
+	(void)end_of(pid);
 }
 
 /* Ten parts, 300 ms apart: in all longer than the stall timeout. */
@@ -264,7 +256,6 @@ TEST(claims, of_one_who_is_slow_but_gets_bytes_are_waited_for)
 {
 	struct scene scene = arrange_scene();
 	struct worker workers[THREADS];
-	int status = 0;
 
 	scene.stall_ms = STALL_MS;
 	spy.get_ms = 3000;
@@ -277,8 +268,7 @@ TEST(claims, of_one_who_is_slow_but_gets_bytes_are_waited_for)
 		CHECK(workers[i].ms > 2 * STALL_MS);
 	}
 	CHECK_INT(spy_count(SPY_GET), 0);
-	CHECK_INT(waitpid(pid, &status, 0), pid);
-	CHECK_INT(status, 0);
+	CHECK_INT(end_of(pid), 0);
 }
 
 /* The test has the claims, and does nothing. */
@@ -359,13 +349,11 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 	const struct tkb_digest digest = made_up(3);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	void *claim = NULL;
-	int status = 0;
 
 	must_open("node", &handle);
 	OK(ASK(&handle, claim, &digest, &claim, ERR));
 	CHECK(claim != NULL);
-	pid_t child = fork();
-	CHECK(child >= 0);
+	pid_t child = must_fork();
 	if (child == 0) {
 		for (;;)
 			(void)pause();
@@ -375,5 +363,5 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 	CHECK(claim != NULL);
 	handle.backend->unclaim(claim);
 	SYS(kill(child, SIGKILL));
-	CHECK_INT(waitpid(child, &status, 0), child);
+	(void)end_of(child);
 }

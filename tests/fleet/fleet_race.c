@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_race.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -161,11 +159,10 @@ static int act(const struct race *race, size_t index, struct tkb_error *err)
 /* Process `index`, which begins when `gate` is open. */
 static pid_t begin(const struct race *race, size_t index, const int gate[2])
 {
-	const pid_t pid = fork();
+	const pid_t pid = must_fork();
 	struct tkb_error err = { 0 };
 	char byte;
 
-	CHECK(pid >= 0);
 	if (pid != 0)
 		return pid;
 	(void)close(gate[1]);
@@ -175,15 +172,6 @@ static pid_t begin(const struct race *race, size_t index, const int gate[2])
 	if (rc != 0)
 		print_error("process %zu: %d: %s\n", index, rc, err.message);
 	_exit(rc == 0 ? 0 : STATUS_WRONG);
-}
-
-static void end(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		CHECK_INT(errno, EINTR);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void run_all(const struct race *race)
@@ -197,7 +185,7 @@ static void run_all(const struct race *race)
 	(void)close(gate[0]);
 	(void)close(gate[1]);
 	for (size_t i = 0; i < TKB_COUNT_OF(pids); i++)
-		end(pids[i]);
+		CHECK_INT(end_of(pids[i]), 0);
 }
 
 static bool is_dealt(const struct race *race, size_t key)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "registry.h"
@@ -594,12 +593,11 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 
 static int clean_in_a_child(void)
 {
-	const pid_t pid = fork();
+	const pid_t pid = must_fork();
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_size = true,
 		                                       .has_grace = true };
 
-	CHECK(pid >= 0);
 	if (pid == 0) {
 		struct tkb_remote *remote = open_spy(spy_url("remote"));
 		struct tkb_error err = { 0 };
@@ -616,15 +614,12 @@ TEST(remote_gc, by_two_at_once_is_no_failure_of_either)
 	CHECK(pool() != NULL);
 	for (int i = 0; i < 5; i++) {
 		int pids[4];
-		int status = 0;
 
 		push_singly(remote, POOL);
 		for (size_t j = 0; j < TKB_COUNT_OF(pids); j++)
 			pids[j] = clean_in_a_child();
-		for (size_t j = 0; j < TKB_COUNT_OF(pids); j++) {
-			CHECK_INT(waitpid(pids[j], &status, 0), pids[j]);
-			CHECK_INT(status, 0);
-		}
+		for (size_t j = 0; j < TKB_COUNT_OF(pids); j++)
+			CHECK_INT(end_of(pids[j]), 0);
 		CHECK_INT(count_texts(blob_files("remote")), 0);
 		CHECK_INT(count_texts(record_files("remote")), 0);
 	}

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <zstd.h>
@@ -383,13 +382,11 @@ static bool write_for_ever(int fd, struct tkb_bytes bytes)
 TEST(bundle, in_a_pipe_is_read_no_further_than_its_end)
 {
 	BUNDLE(bundle) = NULL;
-	int status = 0;
 	int ends[2];
 
 	forge_single("a.tkb");
 	SYS(pipe(ends));
-	pid_t child = fork();
-	CHECK(child >= 0);
+	pid_t child = must_fork();
 	if (child == 0) {
 		(void)close(ends[0]);
 		_exit(!write_for_ever(ends[1], read_file("a.tkb")));
@@ -399,8 +396,7 @@ TEST(bundle, in_a_pipe_is_read_no_further_than_its_end)
 	(void)close(ends[0]);
 	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
 	      "bytes behind its end");
-	CHECK_INT(waitpid(child, &status, 0), child);
-	CHECK_INT(status, 0);
+	CHECK_INT(end_of(child), 0);
 }
 
 TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)
@@ -1444,7 +1440,7 @@ TEST(bundle, with_bytes_behind_its_end_is_untrusted)
 }
 
 /* The last frame of the bundle `path`. */
-static struct tkb_bytes end_of(const char *path)
+static struct tkb_bytes last_frame_of(const char *path)
 {
 	struct tkb_bytes rest = read_file(path);
 	struct tkb_bytes frame;
@@ -1465,11 +1461,11 @@ TEST(bundle, with_another_end_is_untrusted)
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "a.tkb");
 	emit_good("a.tkb");
 	struct forge *forge = forge_open("a.tkb");
-	struct tkb_bytes end = end_of("a.tkb");
+	struct tkb_bytes end = last_frame_of("a.tkb");
 	CHECK_INT(ZSTD_decompress(content, sizeof(content), end.data, end.size),
 	          sizeof(content));
 
-	forge->end = end_of("pair.tkb");
+	forge->end = last_frame_of("pair.tkb");
 	check_bad_end(forge, fits);
 	forge->end = forge_pack((struct tkb_bytes){ content, sizeof(content) });
 	check_bad_end(forge, "it"); /* however well that packs */
@@ -1488,7 +1484,7 @@ TEST(bundle, with_another_header_is_untrusted)
 	forge_single("a.tkb");
 	emit_good("a.tkb");
 	struct forge *forge = forge_open("a.tkb");
-	forge->end = end_of("a.tkb");
+	forge->end = last_frame_of("a.tkb");
 	forge_edit(forge, "\"version\":1}", "\"version\":1,\"z\":0}");
 
 	check_bad_end(forge, "its last frame does not fit its first");
@@ -1496,6 +1492,7 @@ TEST(bundle, with_another_header_is_untrusted)
 
 /* In a child: what is `work` worth, and how much memory does it take? */
 struct cost {
+	const char *path;
 	int rc;
 	struct tkb_error err;
 	uint64_t peak; /* bytes more than before */
@@ -1523,30 +1520,23 @@ static int open_verify_emit(const char *path, struct tkb_error *err)
 }
 
 /* Where no sanitizer needs the addresses, 2 GiB of them must do. */
-static struct cost cost_of(const char *path)
+static void pay(void *self)
 {
 	const struct rlimit limit = { 2 * GIB, 2 * GIB };
-	struct cost cost = { 0 };
-	int ends[2];
-	int status;
+	struct cost *cost = self;
+	const uint64_t before = peak_now();
 
-	SYS(pipe(ends));
-	pid_t child = fork();
-	CHECK(child >= 0);
-	if (child == 0) {
-		const uint64_t before = peak_now();
+	if (!IS_SANITIZED)
+		(void)setrlimit(RLIMIT_AS, &limit);
+	cost->rc = open_verify_emit(cost->path, &cost->err);
+	cost->peak = peak_now() - before;
+}
 
-		if (!IS_SANITIZED)
-			(void)setrlimit(RLIMIT_AS, &limit);
-		cost.rc = open_verify_emit(path, &cost.err);
-		cost.peak = peak_now() - before;
-		_exit(write(ends[1], &cost, sizeof(cost)) != sizeof(cost));
-	}
-	(void)close(ends[1]);
-	CHECK_INT(read(ends[0], &cost, sizeof(cost)), sizeof(cost));
-	(void)close(ends[0]);
-	CHECK_INT(waitpid(child, &status, 0), child);
-	CHECK_INT(status, 0);
+static struct cost cost_of(const char *path)
+{
+	struct cost cost = { .path = path };
+
+	in_child(pay, &cost, sizeof(cost));
 	return cost;
 }
 

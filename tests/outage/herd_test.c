@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tkbundle/fleet.h>
@@ -120,10 +118,9 @@ static pid_t start_puller(const struct herd *herd, unsigned node,
 	const char *urls =
 		text("file://%s/node-%u,%s", test_folder(), node, far);
 	const char *root = text("pulled-%u", index);
-	const pid_t pid = fork();
+	const pid_t pid = must_fork();
 	char byte;
 
-	CHECK(pid >= 0);
 	if (pid != 0)
 		return pid;
 	(void)close(gate[1]);
@@ -134,15 +131,6 @@ static pid_t start_puller(const struct herd *herd, unsigned node,
 	if (attempt.rc < 0)
 		print_message("  %s\n", attempt.err.message);
 	_exit(attempt.rc == 0 ? 0 : attempt.rc == TKB_ERR_UNAVAILABLE ? 1 : 2);
-}
-
-static int wait_for(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		CHECK_INT(errno, EINTR);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
 /* All at once; each ends with `status`. Returns how long it took. */
@@ -160,7 +148,7 @@ static uint64_t pull_all(const struct herd *herd, unsigned nodes,
 	(void)close(gate[0]);
 	(void)close(gate[1]);
 	for (unsigned i = 0; i < count; i++)
-		CHECK_INT(wait_for(pids[i]), status);
+		CHECK_INT(end_of(pids[i]), status);
 	return now_ms() - start;
 }
 
@@ -251,7 +239,7 @@ TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
 		nap_ms(5);
 	nap_ms(200);
 	(void)kill(first, SIGKILL);
-	CHECK_INT(wait_for(first), 128);
+	CHECK_INT(end_of(first), 128 + SIGKILL);
 
 	CHECK(pull_all(&herd, 1, 16, 0) < 10000);
 	check_all(&herd, 16);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,18 +37,15 @@ static void nap_us(uint64_t us)
 static bool kill_after(work_fn work, const char *url, const char *root,
                        uint64_t us)
 {
-	const pid_t pid = fork();
-	int status;
+	const pid_t pid = must_fork();
 
-	CHECK(pid >= 0);
 	if (pid == 0)
 		_exit(work(url, root).rc == 0 ? 0 : 1);
 	nap_us(us);
 	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0)
-		CHECK_INT(errno, EINTR);
-	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
-	return WIFSIGNALED(status);
+	const int status = end_of(pid);
+	CHECK(status == 0 || status > 128);
+	return status != 0;
 }
 
 /* Some moment of a work that takes so many ms, or shortly after. */

@@ -151,9 +151,8 @@ TEST(pool_end, nothing_survives_a_parent_whose_forked_child_does)
 {
 	const pid_t parent = start_parent("forked sigkill");
 	const pid_t copy = pid_from(text("%s/copy", test_folder()));
-	int status;
 
-	CHECK_INT(waitpid(parent, &status, 0), parent);
+	(void)end_of(parent);
 	check_only(copy);
 }
 
@@ -163,7 +162,6 @@ TEST(pool_end, a_worker_ends_whose_pool_was_gone_before_it_began)
 	const char *gone = text("%s/gone", test_folder());
 	pid_t parent;
 	pid_t copy;
-	int status;
 
 	write_text(worker, text("#!/bin/sh\n"
 	                        "until test -e %s; do sleep 0.01; done\n"
@@ -172,7 +170,7 @@ TEST(pool_end, a_worker_ends_whose_pool_was_gone_before_it_began)
 	SYS(chmod(worker, 0700));
 	parent = start_parent_of(worker, "early forked sigkill");
 	copy = pid_from(text("%s/copy", test_folder()));
-	CHECK_INT(waitpid(parent, &status, 0), parent);
+	(void)end_of(parent);
 	write_text(gone, "");
 	check_only(copy);
 }

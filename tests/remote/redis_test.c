@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <malloc.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fake_redis.h"
@@ -606,8 +606,6 @@ static long peak_growth(const char *url)
 
 TEST(redis, a_large_blob_takes_little_memory)
 {
-	int status;
-
 	if (IS_SANITIZED)
 		skip(); /* it keeps what is freed */
 	struct server server = start_redis("");
@@ -615,16 +613,13 @@ TEST(redis, a_large_blob_takes_little_memory)
 
 	/* What earlier tests left would do. */
 	(void)malloc_trim(0);
-	pid_t pid = fork();
-	CHECK(pid >= 0);
+	pid_t pid = must_fork();
 	if (pid == 0) {
 		const long growth = peak_growth(url) / 1024;
 
 		_exit(growth < 0 || growth > 255 ? 255 : (int)growth);
 	}
-	CHECK_INT(waitpid(pid, &status, 0), pid);
-	CHECK(WIFEXITED(status));
-	CHECK(WEXITSTATUS(status) < 16);
+	CHECK(end_of(pid) < 16);
 }
 
 TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)

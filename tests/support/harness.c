@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <grp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -409,6 +411,56 @@ char *const *arguments_of(const char *name, va_list rest)
 	return (char *const *)(uintptr_t)arguments;
 }
 
+pid_t must_fork(void)
+{
+	static const int signals[] = { SIGABRT, SIGBUS,  SIGFPE,
+		                       SIGILL,  SIGSEGV, SIGSYS };
+	const pid_t child = fork();
+
+	CHECK(child >= 0);
+	for (size_t i = 0; child == 0 && i < TKB_COUNT_OF(signals); i++)
+		(void)signal(signals[i], SIG_DFL);
+	return child;
+}
+
+int end_of(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		CHECK_INT(errno, EINTR);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void in_child(void (*work)(void *answer), void *answer, size_t size)
+{
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(shared != MAP_FAILED);
+	memcpy(shared, answer, size);
+	const pid_t child = must_fork();
+	if (child == 0) {
+		work(shared);
+		_exit(0);
+	}
+	CHECK_INT(end_of(child), 0);
+	memcpy(answer, shared, size);
+	SYS(munmap(shared, size));
+}
+
+bool become_nobody(const char *path)
+{
+	enum {
+		NOBODY = 65534
+	};
+
+	return (geteuid() != 0 || (setgroups(0, NULL) == 0 &&
+	                           setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+	                           setresuid(NOBODY, NOBODY, NOBODY) == 0)) &&
+	       access(path, X_OK) == 0;
+}
+
 struct outcome run(const char *name, ...)
 {
 	char *const *arguments;
@@ -418,7 +470,6 @@ struct outcome run(const char *name, ...)
 	const int err = nameless_file();
 	va_list rest;
 	pid_t child;
-	int status;
 
 	va_start(rest, name);
 	arguments = arguments_of(name, rest);
@@ -433,11 +484,7 @@ struct outcome run(const char *name, ...)
 		posix_spawnp(&child, name, &actions, NULL, arguments, environ),
 		0);
 	(void)posix_spawn_file_actions_destroy(&actions);
-	while (waitpid(child, &status, 0) < 0)
-		CHECK_INT(errno, EINTR);
-
-	outcome.status = WIFEXITED(status) ? WEXITSTATUS(status)
-	                                   : 128 + WTERMSIG(status);
+	outcome.status = end_of(child);
 	outcome.out = slurp(out, &outcome.out_size);
 	outcome.err = slurp(err, NULL);
 	(void)close(out);

@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <tkbundle/tkbundle.h>
 
@@ -216,6 +217,21 @@ struct outcome run(const char *program, ...) __attribute__((sentinel));
  * ends them. As many as run() takes.
  */
 char *const *arguments_of(const char *name, va_list rest);
+
+/*
+ * A child of the test, in which this returns 0: it ends by _exit(), and dies of a
+ * signal instead of going on with the next test.
+ */
+pid_t must_fork(void);
+
+/* Wait for a child: its exit status, or 128 and the signal. */
+int end_of(pid_t child);
+
+/* Call `work` in a child; what that writes to `answer` is there afterwards. */
+void in_child(void (*work)(void *answer), void *answer, size_t size);
+
+/* In a child: become somebody without rights, who can reach `path`. */
+bool become_nobody(const char *path);
 
 /* Run a shell command, made as by printf. No part of it may fail. */
 void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "signing.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/digest.h"
@@ -196,20 +195,15 @@ TEST(revoked, is_nothing_less_where_several_revoke_at_once)
 		const struct tkb_digest own = digest(text("%u", i));
 		struct signer_of signer;
 
-		children[i] = fork();
-		CHECK(children[i] >= 0);
+		children[i] = must_fork();
 		if (children[i] == 0)
 			_exit(tkb_remote_open(url, NULL, &remote, NULL) != 0 ||
 			      tkb_revoke(remote, &own, 1,
 			                 signing_with(&signer, key), NULL,
 			                 NULL) != 0);
 	}
-	for (unsigned i = 0; i < WRITERS; i++) {
-		int status = 1;
-
-		CHECK_INT(waitpid(children[i], &status, 0), children[i]);
-		CHECK_INT(status, 0);
-	}
+	for (unsigned i = 0; i < WRITERS; i++)
+		CHECK_INT(end_of(children[i]), 0);
 	OK(tkb_remote_open(url, NULL, &remote, ERR));
 	OK(tkb_revocations_read(remote, &key, 1, NOW, NULL, &found, ERR));
 	CHECK_INT(found.all.digests.count, WRITERS);

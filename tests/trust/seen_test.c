@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -135,8 +134,7 @@ TEST(seen, loses_nothing_that_several_write)
 	pid_t children[WRITERS];
 
 	for (unsigned child = 0; child < WRITERS; child++) {
-		children[child] = fork();
-		CHECK(children[child] >= 0);
+		children[child] = must_fork();
 		if (children[child] != 0)
 			continue;
 		for (unsigned i = 0; i < ROUNDS; i++) {
@@ -153,13 +151,8 @@ TEST(seen, loses_nothing_that_several_write)
 		}
 		_exit(0);
 	}
-	for (unsigned child = 0; child < WRITERS; child++) {
-		int status = 1;
-
-		CHECK_INT(waitpid(children[child], &status, 0),
-		          children[child]);
-		CHECK_INT(status, 0);
-	}
+	for (unsigned child = 0; child < WRITERS; child++)
+		CHECK_INT(end_of(children[child]), 0);
 	CHECK_INT(note(path, 0, 0), ROUNDS * WRITERS - 1);
 	for (unsigned i = 1; i <= WRITERS * ROUNDS; i++)
 		CHECK_INT(note(path, i, 0), 4);
