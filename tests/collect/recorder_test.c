@@ -604,10 +604,7 @@ static void check_disabled(const struct tkb_recorder_options *options)
 
 TEST(recorder, notes_nothing_if_it_is_disabled)
 {
-	const struct tkb_recorder_options disabled = { SIZED(disabled),
-		                                       .is_disabled = true };
-
-	check_disabled(&disabled);
+	check_disabled(&CHOSEN(tkb_recorder_options, .is_disabled = true));
 }
 
 TEST(recorder, replaces_no_file_if_it_is_disabled)

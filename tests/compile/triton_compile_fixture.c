@@ -85,10 +85,7 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 
 struct tkb_triton *open_triton(void)
 {
-	const struct tkb_triton_options options = { SIZED(options),
-		                                    .worker_count = 1 };
-
-	return open_triton_of(&options);
+	return open_triton_of(&CHOSEN(tkb_triton_options, .worker_count = 1));
 }
 
 struct tkb_triton *open_triton_for(const char *kernels)
@@ -138,12 +135,9 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 struct made make_kernel(struct tkb_triton *triton, const char *kernel,
                         const char *signature)
 {
-	const struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
-		                              .kernel = kernel,
-		                              .signature = signature,
-		                              .target = "cuda:90" };
-
-	return make(triton, &unit);
+	return make(triton, &CHOSEN(tkb_triton_unit, .file = "kernels.py",
+	                            .kernel = kernel, .signature = signature,
+	                            .target = "cuda:90"));
 }
 
 struct tkb_triton_compiled must_make(struct tkb_triton *triton,

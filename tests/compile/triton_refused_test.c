@@ -160,12 +160,9 @@ TEST(triton_refused, a_crash_costs_only_its_own_kernel)
 
 TEST(triton_refused, a_file_that_hangs_is_ended)
 {
-	const struct tkb_triton_options options = { SIZED(options),
-		                                    .worker_count = 1,
-		                                    .timeout_ms = 300 };
-
 	need_triton(TRITON_USUAL);
-	TRITON(triton) = open_triton_of(&options);
+	TRITON(triton) = open_triton_of(&CHOSEN(
+		tkb_triton_options, .worker_count = 1, .timeout_ms = 300));
 	write_kernels("while True:\n    pass\n");
 
 	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
@@ -262,12 +259,9 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 
 TEST(triton_refused, what_is_no_python_is_said)
 {
-	struct tkb_triton_options options = { SIZED(options),
-		                              .python = "/bin/true",
-		                              .worker_count = 1 };
-
 	write_kernels(copy_kernel);
-	TRITON(triton) = open_triton_of(&options);
+	TRITON(triton) = open_triton_of(&CHOSEN(
+		tkb_triton_options, .python = "/bin/true", .worker_count = 1));
 	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_UNAVAILABLE,
 	          "'/bin/true' exited with status 0");
 }

@@ -176,11 +176,8 @@ TEST(expand, nvml_does_not_stay_loaded)
 
 TEST(expand, a_library_that_is_not_nvml_is_told_so)
 {
-	const struct tkb_ref_facts facts = { SIZED(facts),
-		                             .nvml = "libm.so.6" };
-
-	check_fails("{gpu}", &facts, "no such function: nvmlInit_v2",
-	            "{env:NAME}");
+	check_fails("{gpu}", &CHOSEN(tkb_ref_facts, .nvml = "libm.so.6"),
+	            "no such function: nvmlInit_v2", "{env:NAME}");
 }
 
 TEST(expand, the_kernels_fill_their_words)

@@ -173,7 +173,6 @@ static void check_finds(const struct version *version, enum tkb_profile profile,
 	check_kernels(&reader, "found", parts);
 	CHECK(!exists("ptxas.log"));
 	CHECK_INT(count_sets(&redis), sets);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(triton, stock_triton_finds_what_was_pushed_and_compiles_nothing)

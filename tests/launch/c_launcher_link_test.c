@@ -51,11 +51,8 @@ static void add(const struct tkb_c_kernel *of,
 static void add_signature(const char *signature)
 {
 	const struct tkb_c_kernel of = kernel();
-	const struct tkb_c_launcher_options options = { SIZED(options),
-		                                        .signature =
-		                                                signature };
 
-	add(&of, &options);
+	add(&of, &CHOSEN(tkb_c_launcher_options, .signature = signature));
 }
 
 static void start(void)
@@ -114,17 +111,14 @@ TEST(c_launcher_link, asks_for_the_most_first)
 TEST(c_launcher_link, takes_the_names_that_are_known_best)
 {
 	struct tkb_c_kernel of = kernel();
-	const struct tkb_c_launcher_options options = {
-		SIZED(options),
-		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
-	};
 
 	of.ttir = read_file("h/.triton/cache/"
 	                    "WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJ"
 	                    "AA/add_kernel.ttir");
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");
-	add(&of, &options);
+	add(&of, &CHOSEN(tkb_c_launcher_options,
+	                 .signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"));
 	add_signature("*fp32,*fp32,*fp32,i32,32");
 	struct tkb_c_link *link = must();
 	CHECK_CONTAINS(source_of(link),
@@ -136,10 +130,6 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 
 TEST(c_launcher_link, takes_arguments_called_as_what_cuda_has)
 {
-	static const struct tkb_c_launcher_options options = {
-		SIZED(options),
-		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
-	};
 	struct tkb_c_kernel of = kernel();
 
 	of.ttir = read_file("h/.triton/cache/"
@@ -153,7 +143,8 @@ TEST(c_launcher_link, takes_arguments_called_as_what_cuda_has)
 		memcpy(at, "cu_px", strlen("cu_px"));
 	of.ttir.data = ttir;
 	start();
-	add(&of, &options);
+	add(&of, &CHOSEN(tkb_c_launcher_options,
+	                 .signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"));
 	struct tkb_c_link *link = must();
 	CHECK_CONTAINS(source_of(link), "CUdeviceptr cu_px_, CUdeviceptr ");
 	tkb_c_link_free(link);

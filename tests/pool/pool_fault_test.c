@@ -30,7 +30,7 @@ static void check_lost(const char *request, const char *part)
 
 TEST(pool_fault, a_crash_costs_only_its_own_job)
 {
-	struct tkb_pool *pool = open_pool_of(2);
+	POOL(pool) = open_pool_of(2);
 	struct tkb_future *futures[6];
 
 	for (int i = 0; i < 6; i++)
@@ -43,7 +43,6 @@ TEST(pool_fault, a_crash_costs_only_its_own_job)
 		else
 			CHECK_STR(answer_of(futures[i]), "echo well");
 	}
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_worker_that_ends_or_lies_is_told_and_replaced)
@@ -74,7 +73,7 @@ TEST(pool_fault, a_worker_that_ends_or_lies_is_told_and_replaced)
 
 TEST(pool_fault, a_job_is_tried_twice_more_and_no_more)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/tries", test_folder());
 
 	CHECK_STR(ask(pool, text("crash-times 2 %s", path)), "survived");
@@ -83,32 +82,29 @@ TEST(pool_fault, a_job_is_tried_twice_more_and_no_more)
 	check_fails(pool, text("crash-times 99 %s", path), TKB_ERR_UNAVAILABLE,
 	            "SIGKILL at the last of 3 tries");
 	CHECK_INT(read_file(path).size, 3);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, the_caller_may_want_another_number_of_tries)
 {
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 5);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 5);
 	const char *path = text("%s/tries", test_folder());
 
 	CHECK_STR(ask(pool, text("crash-times 4 %s", path)), "survived");
 	CHECK_INT(read_file(path).size, 5);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, what_a_try_answered_is_not_in_the_next)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/tries", test_folder());
 
 	/* 9: crash at the first time; 2: after a part of the answer. */
 	CHECK(strncmp(ask(pool, text("mean-sum 9 %s", path)), "wrong", 5) != 0);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_job_that_hangs_ends_at_its_time)
 {
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 2);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 2);
 	const char *path = text("%s/pid", test_folder());
 	const uint64_t start = now_ms();
 
@@ -120,32 +116,29 @@ TEST(pool_fault, a_job_that_hangs_ends_at_its_time)
 	CHECK(now_ms() - start >= 800);
 	await_end_of(pid_from(path));
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 /* It is the time of one try, and it does not begin in the line. */
 TEST(pool_fault, the_time_in_line_does_not_count)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	struct tkb_future *first = give(pool, "sleep 600");
 	struct tkb_future *second = give_with(
 		pool, .request = tkb_text("sleep 10"), .timeout_ms = 400);
 
 	CHECK_STR(answer_of(second), "awake");
 	CHECK_STR(answer_of(first), "awake");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, an_end_that_is_told_twice_is_not_that_of_the_next_job)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	struct tkb_future *first = give(pool, "done-twice");
 	struct tkb_future *second = give(pool, "echo second");
 
 	CHECK_STR(answer_of(first), "");
 	CHECK_STR(answer_of(second), "echo second");
 	CHECK_STR(ask(pool, "echo third"), "echo third");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, an_answer_counts_though_its_worker_dies_behind_it)
@@ -163,7 +156,7 @@ TEST(pool_fault, an_answer_counts_though_its_worker_dies_behind_it)
 /* With one try each, no job may meet a worker that is about to end. */
 TEST(pool_fault, a_worker_whose_job_was_its_last_gets_no_other)
 {
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 1);
 	struct tkb_future *futures[4];
 
 	for (int i = 0; i < 4; i++)
@@ -171,7 +164,6 @@ TEST(pool_fault, a_worker_whose_job_was_its_last_gets_no_other)
 	for (int i = 0; i < 4; i++)
 		CHECK_STR(answer_of(futures[i]),
 		          i % 2 == 0 ? "last" : "echo on");
-	tkb_pool_close(pool);
 }
 
 /* Its child holds the socket too, so that it is not closed. */
@@ -188,7 +180,7 @@ TEST(pool_fault, a_crash_is_seen_though_a_child_is_left)
 TEST(pool_fault, what_a_lost_worker_started_is_killed)
 {
 	const char *path = text("%s/child", test_folder());
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 1);
 	struct tkb_future *future =
 		give_with(pool, .request = tkb_text(text("child %s", path)),
 	                  .timeout_ms = 500);
@@ -196,13 +188,12 @@ TEST(pool_fault, what_a_lost_worker_started_is_killed)
 	CHECK(is_alive(pid_from(path)));
 	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
 	await_end_of(pid_from(path));
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_worker_that_left_its_group_is_killed)
 {
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 1);
 
 	check_job_fails(
 		give_with(pool,
@@ -211,24 +202,22 @@ TEST(pool_fault, a_worker_that_left_its_group_is_killed)
 		TKB_ERR_UNAVAILABLE, "was not done");
 	await_end_of(pid_from(path));
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_worker_that_was_killed_is_replaced)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *pid = ask(pool, "pid");
 
 	SYS(kill((pid_t)strtol(pid, NULL, 10), SIGKILL));
 	await_end_of((pid_t)strtol(pid, NULL, 10));
 	CHECK(strcmp(ask(pool, "pid"), pid) != 0);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_worker_that_was_stopped_is_late)
 {
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 1);
 	struct tkb_future *future =
 		give_with(pool, .request = tkb_text(text("hang %s", path)),
 	                  .timeout_ms = 700);
@@ -236,7 +225,6 @@ TEST(pool_fault, a_worker_that_was_stopped_is_late)
 	SYS(kill(pid_from(path), SIGSTOP));
 	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
 	await_end_of(pid_from(path));
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, an_answer_over_the_limit_is_told)
@@ -253,14 +241,13 @@ TEST(pool_fault, an_answer_over_the_limit_is_told)
 /* One that talks without end keeps nobody from anything. */
 TEST(pool_fault, a_flood_drowns_nobody)
 {
-	struct tkb_pool *pool = open_pool_with(.worker_count = 2, .tries = 1);
+	POOL(pool) = open_pool_with(.worker_count = 2, .tries = 1);
 	struct tkb_future *flood = give_with(pool, .request = tkb_text("flood"),
 	                                     .timeout_ms = 1000);
 
 	for (int i = 0; i < 20; i++)
 		CHECK_STR(ask(pool, "echo on"), "echo on");
 	check_job_fails(flood, TKB_ERR_UNAVAILABLE, "was not done");
-	tkb_pool_close(pool);
 }
 
 /* More than a socket holds. */
@@ -299,56 +286,51 @@ static uint64_t cpu_ms(void)
 
 TEST(pool_fault, what_cannot_be_written_is_not_tried_in_haste)
 {
-	struct tkb_pool *pool = open_odd("--half-deaf", NULL);
+	POOL(pool) = open_odd("--half-deaf", NULL);
 	struct tkb_job job = big_job(300);
 	const uint64_t start = cpu_ms();
 
 	check_job_fails(give_job(pool, job), TKB_ERR_UNAVAILABLE,
 	                "was not done after 300 ms");
 	CHECK(cpu_ms() - start < 400);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_pool_without_workers_rests)
 {
-	struct tkb_pool *pool = open_odd("--exit", NULL);
+	POOL(pool) = open_odd("--exit", NULL);
 	uint64_t start;
 
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE, "no worker can be had");
 	start = cpu_ms();
 	nap_ms(500);
 	CHECK(cpu_ms() - start < 200);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, an_answer_to_half_a_request_is_none)
 {
-	struct tkb_pool *pool = open_odd("--hasty", NULL);
+	POOL(pool) = open_odd("--hasty", NULL);
 
 	check_job_fails(give_job(pool, big_job(0)), TKB_ERR_UNAVAILABLE,
 	                "wrote something that is not an answer");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, who_speaks_before_it_greets_is_no_worker)
 {
-	struct tkb_pool *pool = open_odd("--unruly", NULL);
+	POOL(pool) = open_odd("--unruly", NULL);
 
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
 	            "no worker can be had: '");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_program_that_is_no_worker_is_told)
 {
-	struct tkb_pool *pool = open_odd("--exit", NULL);
+	POOL(pool) = open_odd("--exit", NULL);
 
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
 	            "pool_worker' exited with status 5: no licence was found");
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
 	            "no worker can be had: '");
 	CHECK_INT(tkb_pool_job_count(pool), 0);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_program_that_never_greets_is_told)
@@ -377,12 +359,11 @@ TEST(pool_fault, a_worker_that_cannot_be_had_once_can_be_had_again)
 TEST(pool_fault, a_pool_recovers_when_its_program_does)
 {
 	const char *path = text("%s/file", test_folder());
-	struct tkb_pool *pool = open_odd("--while", path);
+	POOL(pool) = open_odd("--while", path);
 
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE, "no worker can be had");
 	write_text(path, "");
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 /* A program that is gone, likewise. */
@@ -431,7 +412,7 @@ TEST(pool_fault, a_child_that_is_left_does_not_keep_a_job)
 /* Cancelled while it runs, while it waits, by one of two, and when done. */
 TEST(pool_fault, a_cancelled_job_that_waits_does_not_begin)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *go = text("%s/go", test_folder());
 	const char *path = text("%s/order", test_folder());
 	struct tkb_future *first = give(pool, text("await %s", go));
@@ -447,12 +428,11 @@ TEST(pool_fault, a_cancelled_job_that_waits_does_not_begin)
 	CHECK_STR(answer_of(first), "seen");
 	CHECK_STR(read_file(path).data, "c");
 	tkb_future_free(second);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_cancelled_job_that_has_begun_is_killed)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *future = give(pool, text("child %s", path));
 	const pid_t child = pid_from(path);
@@ -462,12 +442,11 @@ TEST(pool_fault, a_cancelled_job_that_has_begun_is_killed)
 	await_end_of(child);
 	CHECK_STR(ask(pool, "echo on"), "echo on");
 	CHECK_INT(tkb_pool_job_count(pool), 0);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_future_that_is_freed_cancels)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *future = give(pool, text("hang %s", path));
 	const pid_t worker = pid_from(path);
@@ -475,24 +454,22 @@ TEST(pool_fault, a_future_that_is_freed_cancels)
 	tkb_future_free(future);
 	await_end_of(worker);
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_fault, a_cancelled_job_that_is_done_is_done)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	struct tkb_future *future = give(pool, "echo kept");
 
 	OK(tkb_future_wait(future, PATIENCE_MS, NULL, ERR));
 	tkb_future_cancel(future);
 	CHECK_STR(answer_of(future), "echo kept");
-	tkb_pool_close(pool);
 }
 
 /* A key whose job nobody wants any more is begun anew. */
 TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_job job = { .struct_size = sizeof(job),
 		               .request = tkb_text(text("hang %s", path)),
@@ -506,7 +483,6 @@ TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
 	second = give_job(pool, job);
 	CHECK_STR(answer_of(second), "echo second");
 	tkb_future_free(first);
-	tkb_pool_close(pool);
 }
 
 static bool is_enough(void *self)
@@ -550,7 +526,7 @@ static void *cancel_soon(void *future)
 /* Though the job goes on, for another. */
 TEST(pool_fault, a_cancel_wakes_who_waits)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const struct tkb_job job = { .struct_size = sizeof(job),
 		                     .request = tkb_text(text("hang %s/pid",
 		                                              test_folder())),
@@ -566,5 +542,4 @@ TEST(pool_fault, a_cancel_wakes_who_waits)
 	CHECK_INT(tkb_future_wait(other, 0, NULL, NULL), TKB_MISS);
 	tkb_future_free(future);
 	tkb_future_free(other);
-	tkb_pool_close(pool);
 }

@@ -26,6 +26,10 @@ struct tkb_pool *open_pool(struct tkb_pool_options options);
 		.struct_size = sizeof(struct tkb_pool_options), __VA_ARGS__ })
 struct tkb_pool *open_pool_of(uint32_t worker_count);
 
+/* A variable that is closed with its block. */
+#define POOL(name) TKB_AUTO(close_pool_at) struct tkb_pool *name
+TKB_AUTO_POINTER(close_pool_at, struct tkb_pool, tkb_pool_close)
+
 /* A job of that request, all else default; of the fields given. */
 struct tkb_future *give(struct tkb_pool *pool, const char *request);
 struct tkb_future *give_job(struct tkb_pool *pool, struct tkb_job job);

@@ -38,7 +38,7 @@ static const char *log_of_failure(struct tkb_pool *pool, const char *request)
 
 TEST(pool_log, what_the_handler_logged_stands_before_what_was_written)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *log = log_after(pool, "speak of it");
 
 	CHECK(strncmp(log, "of it", 5) == 0);
@@ -46,46 +46,41 @@ TEST(pool_log, what_the_handler_logged_stands_before_what_was_written)
 	CHECK_CONTAINS(log, "complained of it\n");
 	CHECK_INT(strlen(log),
 	          strlen("of itprinted of it\ncomplained of it\n"));
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, each_job_has_its_own)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	CHECK_CONTAINS(log_after(pool, "speak first"), "printed first");
 	CHECK_STR(log_after(pool, "log second"), "second");
 	CHECK_STR(log_after(pool, "echo"), "");
 	CHECK_STR(log_after(pool, "write-much 1"), "line 0\n");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, of_a_crash_it_has_the_last_words)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *log = log_of_failure(pool, "speak-and-crash A");
 
 	CHECK(strncmp(log, "A---\nlast words A\nand more\n", 27) == 0);
 	CHECK(strstr(log + 27, "last words") == NULL); /* of the last try */
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, of_a_crash_the_error_quotes_the_first_line)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	check_fails(pool, "speak-and-crash B", TKB_ERR_UNAVAILABLE,
 	            "the worker was killed by SIGABRT at the last of 3 tries: "
 	            "last words B");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, a_job_that_failed_has_one)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	CHECK_STR(log_of_failure(pool, "log-and-fail x"), "xcomplaint\n");
-	tkb_pool_close(pool);
 }
 
 /* Lines 0 to count - 1, of which the last `size` bytes stay. */
@@ -106,13 +101,12 @@ static const char *tail_of_lines(long count, size_t size)
 
 TEST(pool_log, of_too_much_the_last_64_kib_stay)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *wanted = tail_of_lines(30000, 64 * TKB_KIB);
 
 	CHECK_INT(strlen(wanted), 64 * TKB_KIB);
 	CHECK_STR(log_after(pool, "write-much 30000"), wanted);
 	CHECK_STR(log_after(pool, "log-much 30000"), wanted);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, up_to_the_limit_it_is_whole)
@@ -163,7 +157,7 @@ static void look_at_file(pid_t pid, int fd, uint64_t *most, uint64_t *size)
 /* Nothing may fill up, as a pipe would, and nothing may grow without end. */
 TEST(pool_log, a_worker_may_write_without_end)
 {
-	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	POOL(pool) = open_pool_with(.worker_count = 1, .tries = 1);
 	struct tkb_future *future =
 		give_with(pool, .request = tkb_text("write-endlessly"),
 	                  .timeout_ms = 2500);
@@ -184,5 +178,4 @@ TEST(pool_log, a_worker_may_write_without_end)
 	CHECK_INT(tkb_future_log(future).size, 64 * TKB_KIB);
 	CHECK(most > 0 && (most < size / 2 || size < 32 * TKB_MIB));
 	tkb_future_free(future);
-	tkb_pool_close(pool);
 }

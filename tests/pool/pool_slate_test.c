@@ -13,18 +13,17 @@ TEST(pool_slate, a_worker_has_no_descriptor_of_ours)
 {
 	const int plain = open("/dev/null", O_RDONLY); /* not closed on exec */
 	const int high = fcntl(plain, F_DUPFD, 700);
-	struct tkb_pool *pool = open_pool_of(3);
+	POOL(pool) = open_pool_of(3);
 
 	for (int i = 0; i < 9; i++)
 		CHECK_STR(ask(pool, "files"), "0 1 2 3 ");
 	SYS(close(plain));
 	SYS(close(high));
-	tkb_pool_close(pool);
 }
 
 TEST(pool_slate, a_restarted_worker_has_none_either)
 {
-	struct tkb_pool *pool = open_pool_of(3);
+	POOL(pool) = open_pool_of(3);
 
 	for (int i = 0; i < 4; i++)
 		CHECK_STR(ask(pool, text("crash-times %d %s/%d", 2,
@@ -32,23 +31,20 @@ TEST(pool_slate, a_restarted_worker_has_none_either)
 		          "survived");
 	for (int i = 0; i < 6; i++)
 		CHECK_STR(ask(pool, "files"), "0 1 2 3 ");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_slate, what_a_worker_starts_has_the_standard_streams_alone)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	CHECK_STR(ask(pool, "child-files"), "0 1 2 \n");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_slate, standard_input_is_empty)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	CHECK_STR(ask(pool, "read-input"), "0");
-	tkb_pool_close(pool);
 }
 
 static void ignore(int number)
@@ -116,7 +112,7 @@ TEST(pool_slate, the_disposition_of_sigchld_does_not_matter)
 /* So that the pool's own descriptors would be 0, 1 and 2. */
 TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 {
-	struct tkb_pool *pool = NULL;
+	POOL(pool) = NULL;
 	struct tkb_pool_options options = { .struct_size = sizeof(options),
 		                            .worker = worker_program(),
 		                            .worker_count = 2 };
@@ -150,12 +146,11 @@ TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 	CHECK(is_right);
 	CHECK(!is_taken);
 	tkb_future_free(future);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_slate, our_descriptors_are_closed_on_exec)
 {
-	struct tkb_pool *pool = open_pool_of(2);
+	POOL(pool) = open_pool_of(2);
 	const char **names = list("/proc/self/fd");
 
 	CHECK_STR(ask(pool, "echo"), "echo");
@@ -174,7 +169,6 @@ TEST(pool_slate, our_descriptors_are_closed_on_exec)
 			CHECK(strstr(target, "memfd") == NULL);
 		}
 	}
-	tkb_pool_close(pool);
 }
 
 static size_t open_count(void)
@@ -300,7 +294,7 @@ TEST(pool_slate, a_job_has_its_environment_and_the_next_has_not)
 TEST(pool_slate, the_environment_is_put_back_after_a_failure_too)
 {
 	static const char *const one[] = { "TKB_POOL_A=1", NULL };
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	check_job_fails(give_with(pool, .request = tkb_text("fail x"),
 	                          .environment = one),
@@ -309,7 +303,6 @@ TEST(pool_slate, the_environment_is_put_back_after_a_failure_too)
 	(void)answer_of(give_with(pool, .request = tkb_text("set TKB_POOL_A"),
 	                          .environment = one));
 	CHECK_STR(variable(pool, "TKB_POOL_A", NULL), "(unset)");
-	tkb_pool_close(pool);
 }
 
 /* Set, changed and unset behind the open: as it is where a job is given. */
@@ -340,7 +333,7 @@ TEST(pool_slate, the_caches_folders_go_with_each_job)
 /* Not when it begins: when it was given. */
 TEST(pool_slate, the_caches_folders_are_those_of_the_submit)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *go = text("%s/go", test_folder());
 	struct tkb_future *first = give(pool, text("await %s", go));
 	struct tkb_future *second;
@@ -351,5 +344,4 @@ TEST(pool_slate, the_caches_folders_are_those_of_the_submit)
 	write_text(go, "");
 	CHECK_STR(answer_of(first), "seen");
 	CHECK_STR(answer_of(second), "/then");
-	tkb_pool_close(pool);
 }

@@ -11,15 +11,14 @@
 
 TEST(pool, an_answer_is_what_the_worker_gave)
 {
-	struct tkb_pool *pool = open_pool_of(2);
+	POOL(pool) = open_pool_of(2);
 
 	CHECK_STR(ask(pool, "echo of this"), "echo of this");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, a_request_of_any_bytes_arrives_whole)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const size_t size = 3 * TKB_MIB + 17;
 	char *bytes = test_alloc(size);
 	struct tkb_bytes answer = { NULL, 0 };
@@ -33,20 +32,18 @@ TEST(pool, a_request_of_any_bytes_arrives_whole)
 	CHECK_INT(answer.size, size);
 	CHECK(memcmp(answer.data, bytes, size) == 0);
 	tkb_future_free(future);
-	tkb_pool_close(pool);
 }
 
 TEST(pool, an_empty_answer_is_an_answer)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	CHECK_STR(ask(pool, "answer-much 0"), "");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, the_request_is_copied)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	struct tkb_future *first = give(pool, "sleep 50");
 	char request[] = "echo mine";
 	char key[] = "key";
@@ -57,38 +54,34 @@ TEST(pool, the_request_is_copied)
 	key[0] = 'z';
 	CHECK_STR(answer_of(first), "awake");
 	CHECK_STR(answer_of(future), "echo mine");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, a_failure_is_what_the_handler_failed_with)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	check_fails(pool, "fail bad IR: line 3", TKB_ERR_CORRUPT,
 	            "bad IR: line 3");
 	check_fails(pool, "fail ", TKB_ERR_CORRUPT, "the job failed");
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 /* Neither 1 nor -4711 is an enum tkb_status that a handler may return. */
 TEST(pool, a_result_that_is_none_is_a_failure)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	check_fails(pool, "return 1", TKB_ERR_INVALID, "returned 1");
 	check_fails(pool, "return -4711", TKB_ERR_INVALID, "returned -4711");
 	check_fails(pool, "return -10", TKB_ERR_DENIED, "the job failed");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, a_failed_job_is_not_tried_again)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 
 	check_fails(pool, "fail once", TKB_ERR_CORRUPT, "once");
 	CHECK_STR(ask(pool, text("note %s/file a", test_folder())), "0");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, workers_are_there_before_there_is_work)
@@ -105,18 +98,17 @@ TEST(pool, workers_are_there_before_there_is_work)
 
 TEST(pool, a_job_starts_no_worker)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *first = ask(pool, "pid");
 
 	for (int i = 0; i < 10; i++)
 		CHECK_STR(ask(pool, "pid"), first);
-	tkb_pool_close(pool);
 }
 
 /* Of so many jobs that sleep, all are at work at once. */
 TEST(pool, as_many_jobs_as_workers_are_done_at_once)
 {
-	struct tkb_pool *pool = open_pool_of(4);
+	POOL(pool) = open_pool_of(4);
 	struct tkb_future *futures[4];
 
 	for (int i = 0; i < 4; i++)
@@ -128,7 +120,6 @@ TEST(pool, as_many_jobs_as_workers_are_done_at_once)
 		tkb_future_free(futures[i]);
 	CHECK_STR(ask(pool, "echo"), "echo");
 	CHECK_INT(tkb_pool_job_count(pool), 0);
-	tkb_pool_close(pool);
 }
 
 TEST(pool, by_default_there_is_a_worker_for_each_core_of_the_mask)
@@ -164,7 +155,7 @@ TEST(pool, by_default_there_is_a_worker_for_each_core_of_the_mask)
 /* One worker, so that the order in which they begin is that of the notes. */
 TEST(pool, jobs_begin_in_the_order_in_which_they_came)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/order", test_folder());
 	struct tkb_future *futures[26];
 
@@ -173,13 +164,12 @@ TEST(pool, jobs_begin_in_the_order_in_which_they_came)
 	for (int i = 0; i < 26; i++)
 		CHECK_STR(answer_of(futures[i]), text("%d", i));
 	CHECK_STR(read_file(path).data, "abcdefghijklmnopqrstuvwxyz");
-	tkb_pool_close(pool);
 }
 
 /* It came first: the others have not begun when it crashes. */
 TEST(pool, a_job_that_is_tried_again_keeps_its_place)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/order", test_folder());
 	struct tkb_future *crashing =
 		give(pool, text("crash-times 2 %s", path));
@@ -193,12 +183,11 @@ TEST(pool, a_job_that_is_tried_again_keeps_its_place)
 	CHECK_STR(answer_of(next), "3");
 	CHECK_STR(answer_of(crashing), "survived");
 	CHECK_STR(read_file(path).data, "...bc");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, a_wait_of_nothing_only_looks)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	struct tkb_error err = { .status = 77 };
 	struct tkb_bytes answer = { "untouched", 9 };
 	const char *go = text("%s/go", test_folder());
@@ -215,12 +204,11 @@ TEST(pool, a_wait_of_nothing_only_looks)
 	CHECK_OK(tkb_future_wait(future, 0, &answer, NULL), &err);
 	CHECK_INT(answer.size, 4);
 	tkb_future_free(future);
-	tkb_pool_close(pool);
 }
 
 TEST(pool, a_wait_ends_at_its_deadline_and_not_before)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const char *go = text("%s/go", test_folder());
 	struct tkb_future *future = give(pool, text("await %s", go));
 	const uint64_t start = now_ms();
@@ -232,12 +220,11 @@ TEST(pool, a_wait_ends_at_its_deadline_and_not_before)
 	write_text(go, "");
 	OK(tkb_future_wait(future, PATIENCE_MS, NULL, ERR));
 	tkb_future_free(future);
-	tkb_pool_close(pool);
 }
 
 TEST(pool, jobs_of_equal_keys_are_done_once)
 {
-	struct tkb_pool *pool = open_pool_of(2);
+	POOL(pool) = open_pool_of(2);
 	const char *path = text("%s/order", test_folder());
 	const char *go = text("%s/go", test_folder());
 	struct tkb_future *waiting[2] = { give(pool, text("await %s", go)),
@@ -259,13 +246,12 @@ TEST(pool, jobs_of_equal_keys_are_done_once)
 	CHECK_STR(answer_of(same[0]), answer_of(same[1]));
 	(void)answer_of(same[2]);
 	CHECK_INT(read_file(path).size, 2);
-	tkb_pool_close(pool);
 }
 
 /* At work, not in line. */
 TEST(pool, a_job_joins_one_of_its_key_that_has_begun)
 {
-	struct tkb_pool *pool = open_pool_of(2);
+	POOL(pool) = open_pool_of(2);
 	const char *path = text("%s/pid", test_folder());
 	const struct tkb_job job = { .struct_size = sizeof(job),
 		                     .request = tkb_text(text("hang %s", path)),
@@ -282,12 +268,11 @@ TEST(pool, a_job_joins_one_of_its_key_that_has_begun)
 	CHECK(is_alive(pid_from(path)));
 	tkb_future_free(second);
 	await_end_of(pid_from(path));
-	tkb_pool_close(pool);
 }
 
 TEST(pool, a_key_that_was_done_is_done_again)
 {
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	const struct tkb_job job = { .struct_size = sizeof(job),
 		                     .request = tkb_text(text("note %s/file a",
 		                                              test_folder())),
@@ -295,14 +280,13 @@ TEST(pool, a_key_that_was_done_is_done_again)
 
 	CHECK_STR(answer_of(give_job(pool, job)), "0");
 	CHECK_STR(answer_of(give_job(pool, job)), "1");
-	tkb_pool_close(pool);
 }
 
 TEST(pool, what_makes_no_job_is_refused)
 {
 	static const char *const nameless[] = { "=value", NULL };
 	static const char *const empty[] = { "", NULL };
-	struct tkb_pool *pool = open_pool_of(1);
+	POOL(pool) = open_pool_of(1);
 	struct tkb_future *future = NULL;
 	struct tkb_job job = { .struct_size = sizeof(job),
 		               .environment = nameless };
@@ -318,7 +302,6 @@ TEST(pool, what_makes_no_job_is_refused)
 	      "a job of");
 	CHECK(future == NULL);
 	CHECK_INT(tkb_pool_job_count(pool), 0);
-	tkb_pool_close(pool);
 }
 
 TEST(pool, without_a_worker_program_there_is_none)
@@ -398,7 +381,7 @@ static void *ask_much(void *self)
 
 TEST(pool, many_threads_may_ask_at_once)
 {
-	struct tkb_pool *pool = open_pool_of(3);
+	POOL(pool) = open_pool_of(3);
 	struct asker askers[ASKERS];
 
 	for (int i = 0; i < ASKERS; i++) {
@@ -410,7 +393,6 @@ TEST(pool, many_threads_may_ask_at_once)
 		(void)pthread_join(askers[i].thread, NULL);
 		CHECK_INT(askers[i].right, QUESTIONS);
 	}
-	tkb_pool_close(pool);
 }
 
 /* Two pools at once have nothing to do with each other. */

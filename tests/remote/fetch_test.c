@@ -87,7 +87,6 @@ static void check_cut(const char *head, unsigned gets, int status,
 	     at = strstr(at + 1, "GET "))
 		count++;
 	CHECK_INT(count, gets);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(fetch, of_a_body_without_a_length_is_held_against_the_size)

@@ -32,7 +32,6 @@ static void check_get(const char *what, int status, const char *part)
 	               0, &got, NULL, ERR),
 	      status, part);
 	CHECK(strstr(ERR->message, SECRET) == NULL);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http_fault, failures_are_told_from_refusals)
@@ -129,7 +128,6 @@ static void check_part(const char *what, int rc, const char *part)
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text(part)));
 	}
 	CHECK_CONTAINS(requests_so_far(), "Range: bytes=4-\r\n");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http_fault, a_part_is_had_from_servers_that_give_parts_and_others)
@@ -389,7 +387,6 @@ static void check_records(const char *what, int status, const char *part)
 		      part);
 		CHECK_INT(notebook->count, 0);
 	}
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http_fault, what_is_no_listing_is_not_taken_for_an_empty_one)
@@ -497,7 +494,6 @@ static void check_unread_record(const char *refusal, int status,
 		FAILS(ASK(handle, records, "ref", &visitor, ERR),
 		      TKB_ERR_UNAVAILABLE, part);
 	}
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)

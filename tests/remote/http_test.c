@@ -424,7 +424,6 @@ static void fill_www(void)
 	struct server server = start_nginx(nginx_dav());
 
 	check_works(http_url(&server, ""));
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, a_server_that_takes_no_put_can_be_read)

@@ -342,7 +342,6 @@ static void check_challenge(const char *challenge, int status, const char *part)
 	                     challenge));
 
 	FAILS(use(oci_url(server.port, WRITER "@"), ERR), status, part);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(oci_auth, a_challenge_that_makes_no_sense_is_one_sentence)

@@ -393,7 +393,6 @@ static void check_list(const char *what, int status, const char *part)
 
 	FAILS(ASK(handle, refs, &visitor, ERR), status, part);
 	CHECK_INT(notebook->count, 0);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(oci, a_list_of_tags_that_is_none_is_one_sentence)

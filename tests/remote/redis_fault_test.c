@@ -17,7 +17,6 @@ static void check_answer(const char *text, int status, const char *part)
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
 	FAILS(ASK(handle, has, &digest, 1, &answered, NULL, ERR), status, part);
-	stop_server(&server, SIGKILL);
 }
 
 static const struct {
@@ -118,7 +117,6 @@ static void check_renewal(const char *left, bool is_renewed)
 	OK(ASK(handle, has, &digest, 1, &is_there, &size, ERR));
 	CHECK(is_there);
 	CHECK_INT(size, 10);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis_fault, an_old_server_is_asked_how_long_a_key_lives)
@@ -364,7 +362,6 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 	      part);
 	CHECK(now_ms() - start < 2000);
 	CHECK(prank.moved < 32 * TKB_MIB);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis_fault, a_server_that_is_killed_in_mid_get_is_unavailable)
@@ -404,7 +401,6 @@ static void check_pranked_put(void (*play_it)(struct prank *prank),
 	uint64_t start = now_ms();
 	FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_UNAVAILABLE, part);
 	CHECK(now_ms() - start < 2000);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis_fault, a_server_that_is_killed_in_mid_put_is_unavailable)

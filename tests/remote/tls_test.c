@@ -209,7 +209,6 @@ TEST(tls, a_server_that_leaves_at_once_is_said_to)
 		check_url_refused(
 			text("%s://localhost:%u", schemes[i], fake.port),
 			TKB_ERR_UNAVAILABLE, "it closed the connection");
-	stop_server(&fake, SIGKILL);
 }
 
 static void check_mixed_up(const struct tls_target *target)
@@ -230,7 +229,6 @@ static void check_mixed_up(const struct tls_target *target)
 	check_url_refused(text("%s://localhost:%u", kind->clear_scheme,
 	                       target->server.tls_port),
 	                  kind->clear_status, kind->clear_refusal);
-	stop_server(&fake, SIGKILL);
 }
 
 TEST(tls, a_server_without_it_is_told_from_one_with_it)

@@ -42,19 +42,17 @@ static void check_rules(const struct rule_set *rules, size_t rule_count)
 TEST(rewrite_exact, built_in_rules_compute_what_they_replace)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	struct rule_set *rules = rewrite_rules(context, NULL, true);
+	RULES(rules) = rewrite_rules(context, NULL, true);
 
 	check_rules(rules, 26);
-	rules_free(rules);
 }
 
 static void check_file(const char *name, size_t rule_count)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	struct rule_set *rules = rewrite_rules(context, name, false);
+	RULES(rules) = rewrite_rules(context, name, false);
 
 	check_rules(rules, rule_count);
-	rules_free(rules);
 }
 
 TEST(rewrite_exact, rules_of_these_tests_compute_what_they_replace)
@@ -141,7 +139,7 @@ TEST(rewrite_exact, a_wrong_rule_is_caught)
 		             "attributes #0 = { \"tkb.rule\"=\"exact\" }\n"
 		             "attributes #1 = { memory(none) nounwind "
 		             "willreturn }\n");
-		struct rule_set *rules = NULL;
+		RULES(rules) = NULL;
 		struct exactness exactness;
 
 		OK(rules_read(context, tkb_text(ir), "wrong.ll", &rules, ERR));
@@ -149,6 +147,5 @@ TEST(rewrite_exact, a_wrong_rule_is_caught)
 		if (exactness.is_exact)
 			fail_msg("rule %zu went through", i);
 		CHECK_CONTAINS(exactness.difference, rules->rules[0]->name);
-		rules_free(rules);
 	}
 }

@@ -97,15 +97,13 @@ const char *rewrite_check(const char *name, const struct rule_options *options,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf log = TKB_BUF_INIT(64 * TKB_KIB);
 	const struct tkb_sink sink = tkb_buf_sink(&log);
-	struct rule_set *rules = rewrite_rules(context, name, has_built_in);
-	LLVMModuleRef module = parse_ir(context, rewrite_file(name));
+	RULES(rules) = rewrite_rules(context, name, has_built_in);
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, rewrite_file(name));
 	size_t wanted_count = 0;
 	const char **wanted = list_wanted(module, &wanted_count);
 
 	OK(rules_apply(rules, module, options, &sink, NULL, ERR));
 	check_module(module, wanted);
-	LLVMDisposeModule(module);
-	rules_free(rules);
 	return text("%.*s", (int)log.size,
 	            log.size == 0 ? "" : (const char *)log.data);
 }

@@ -17,6 +17,10 @@
 /* tests/rewrite/<name>.ll; the test's memory. */
 struct tkb_bytes rewrite_file(const char *name);
 
+/* A variable that is freed with its block. */
+#define RULES(name) TKB_AUTO(free_rules_at) struct rule_set *name
+TKB_AUTO_POINTER(free_rules_at, struct rule_set, rules_free)
+
 /* The built-in rules if `has_built_in`, then those of <name>.rules.ll. */
 struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
                                bool has_built_in);

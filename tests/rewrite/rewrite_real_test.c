@@ -43,15 +43,13 @@ static size_t rewrite_kernel(const char *path)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM_MESSAGE message = NULL;
-	struct rule_set *rules = rewrite_rules(context, NULL, true);
-	LLVMModuleRef module = parse_ir(context, read_file(path));
+	RULES(rules) = rewrite_rules(context, NULL, true);
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, read_file(path));
 	size_t count = 0;
 
 	OK(rules_apply(rules, module, &fast, NULL, &count, ERR));
 	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
 		fail_msg("%s: %s", path, message);
-	LLVMDisposeModule(module);
-	rules_free(rules);
 	return count;
 }
 
@@ -71,8 +69,8 @@ static const char *rewrite_text(const char *name)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM_MESSAGE printed = NULL;
-	struct rule_set *rules = rewrite_rules(context, NULL, true);
-	LLVMModuleRef module = parse_ir(context, rewrite_file(name));
+	RULES(rules) = rewrite_rules(context, NULL, true);
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, rewrite_file(name));
 	const struct rule_options exact = { .arch = 90 };
 	const char *result;
 
@@ -80,8 +78,6 @@ static const char *rewrite_text(const char *name)
 	CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
 	printed = LLVMPrintModuleToString(module);
 	result = text("%s", printed);
-	LLVMDisposeModule(module);
-	rules_free(rules);
 	return result;
 }
 

@@ -104,13 +104,11 @@ static size_t count_rewrites(const char *name,
                              const struct rule_options *options)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	struct rule_set *rules = rewrite_rules(context, name, true);
-	LLVMModuleRef module = parse_ir(context, rewrite_file(name));
+	RULES(rules) = rewrite_rules(context, name, true);
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, rewrite_file(name));
 	size_t count = 77;
 
 	OK(rules_apply(rules, module, options, NULL, &count, ERR));
-	LLVMDisposeModule(module);
-	rules_free(rules);
 	return count;
 }
 
@@ -141,8 +139,9 @@ static const char *emit_ptx(LLVMModuleRef module)
 TEST(rewrite, to_dp4a_is_in_the_ptx)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	struct rule_set *rules = rewrite_rules(context, "dp4a", true);
-	LLVMModuleRef module = parse_ir(context, rewrite_file("dp4a"));
+	RULES(rules) = rewrite_rules(context, "dp4a", true);
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, rewrite_file("dp4a"));
 	const char *ptx;
 
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;) {
@@ -159,8 +158,6 @@ TEST(rewrite, to_dp4a_is_in_the_ptx)
 	CHECK_CONTAINS(ptx, "dp4a.s32.u32");
 	CHECK_CONTAINS(ptx, "dp4a.u32.s32");
 	CHECK_CONTAINS(ptx, "dp4a.u32.u32");
-	LLVMDisposeModule(module);
-	rules_free(rules);
 }
 
 TEST(rewrite, by_fast_rules_only_where_they_are_asked_for)
@@ -222,7 +219,7 @@ TEST(rewrite, of_a_sum_that_is_too_long_for_one_look_takes_all_of_it)
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf ir = TKB_BUF_INIT(TKB_MIB);
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	struct rule_set *rules = rewrite_rules(context, NULL, true);
+	RULES(rules) = rewrite_rules(context, NULL, true);
 	LLVMModuleRef module;
 	size_t count = 0;
 
@@ -241,7 +238,6 @@ TEST(rewrite, of_a_sum_that_is_too_long_for_one_look_takes_all_of_it)
 	OK(rules_apply(rules, module, &exact, NULL, &count, ERR));
 	CHECK_INT(count, WORDS);
 	LLVMDisposeModule(module);
-	rules_free(rules);
 }
 
 static const char ping_pong[] = "define i32 @ping.pattern(i32 %x) #0 {\n"
@@ -257,10 +253,11 @@ static const char ping_pong[] = "define i32 @ping.pattern(i32 %x) #0 {\n"
 TEST(rewrite, that_goes_on_for_ever_is_ended_and_leaves_a_whole_module)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	struct rule_set *rules = NULL;
-	LLVMModuleRef module = parse_ir(
-		context, tkb_text("define i32 @f(i32 %a) {\n"
-	                          "  %r = mul i32 %a, 2\n  ret i32 %r\n}\n"));
+	RULES(rules) = NULL;
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context,
+	                  tkb_text("define i32 @f(i32 %a) {\n"
+	                           "  %r = mul i32 %a, 2\n  ret i32 %r\n}\n"));
 	size_t count = 77;
 
 	OK(rules_read(context, tkb_text(ping_pong), "mine.ll", &rules, ERR));
@@ -269,8 +266,6 @@ TEST(rewrite, that_goes_on_for_ever_is_ended_and_leaves_a_whole_module)
 	      "of 'mine.ll': together with the others, it never ends");
 	CHECK_INT(count, 77);
 	CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
-	LLVMDisposeModule(module);
-	rules_free(rules);
 }
 
 static int refuse_line(void *self, struct tkb_bytes bytes,
@@ -286,13 +281,12 @@ TEST(rewrite, whose_log_fails_says_so)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const struct tkb_sink log = { refuse_line, NULL };
-	struct rule_set *rules = rewrite_rules(context, "plain", false);
-	LLVMModuleRef module = parse_ir(context, rewrite_file("plain"));
+	RULES(rules) = rewrite_rules(context, "plain", false);
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, rewrite_file("plain"));
 
 	FAILS(rules_apply(rules, module, &exact, &log, NULL, ERR), TKB_ERR_IO,
 	      "no more paper");
-	LLVMDisposeModule(module);
-	rules_free(rules);
 }
 
 TEST(rewrite, gives_the_same_text_each_time)
@@ -302,16 +296,15 @@ TEST(rewrite, gives_the_same_text_each_time)
 	for (int i = 0; i < 3; i++) {
 		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 		AUTO_LLVM_MESSAGE printed = NULL;
-		struct rule_set *rules = rewrite_rules(context, "dp4a", true);
-		LLVMModuleRef module = parse_ir(context, rewrite_file("dp4a"));
+		RULES(rules) = rewrite_rules(context, "dp4a", true);
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(context, rewrite_file("dp4a"));
 
 		OK(rules_apply(rules, module, &fast, NULL, NULL, ERR));
 		printed = LLVMPrintModuleToString(module);
 		if (first == NULL)
 			first = text("%s", printed);
 		CHECK_STR(printed, first);
-		LLVMDisposeModule(module);
-		rules_free(rules);
 	}
 }
 
@@ -329,9 +322,9 @@ TEST(rewrite, calls_a_function_as_the_rule_declares_it_or_not_at_all)
 		"define i32 @f(i32 %a) {\n  %r = mul i32 %a, 3\n"
 		"  ret i32 %r\n}\n";
 	const char *wrong = text("declare i64 @pure(i64)\n%s", right);
-	struct rule_set *rules = NULL;
-	LLVMModuleRef module = parse_ir(context, tkb_text(right));
-	LLVMModuleRef other = parse_ir(context, tkb_text(wrong));
+	RULES(rules) = NULL;
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, tkb_text(right));
+	AUTO_LLVM(LLVMModuleRef) other = parse_ir(context, tkb_text(wrong));
 	AUTO_LLVM_MESSAGE printed = NULL;
 
 	OK(rules_read(context, tkb_text(rule), "mine.ll", &rules, ERR));
@@ -342,7 +335,4 @@ TEST(rewrite, calls_a_function_as_the_rule_declares_it_or_not_at_all)
 	      TKB_ERR_INVALID,
 	      "rule 'call' of 'mine.ll': the module's 'pure' has another type");
 	CHECK(!LLVMVerifyModule(other, LLVMReturnStatusAction, NULL));
-	LLVMDisposeModule(module);
-	LLVMDisposeModule(other);
-	rules_free(rules);
 }

@@ -298,11 +298,12 @@ TEST(rule, that_is_refused_leaves_those_before_it)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const struct rule_options options = { .arch = 90 };
-	LLVMModuleRef module = parse_ir(
-		context, tkb_text("define i32 @f(i32 %x) {\n" FIVE
-	                          "define i32 @g(i32 %x) {\n"
-	                          "  %r = sub i32 %x, 5\n  ret i32 %r\n}\n"));
-	struct rule_set *rules = NULL;
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context,
+	                  tkb_text("define i32 @f(i32 %x) {\n" FIVE
+	                           "define i32 @g(i32 %x) {\n"
+	                           "  %r = sub i32 %x, 5\n  ret i32 %r\n}\n"));
+	RULES(rules) = NULL;
 	size_t count = 0;
 
 	OK(rules_read(context, tkb_text(PATTERN FIVE REPLACEMENT SAME EXACT),
@@ -317,24 +318,20 @@ TEST(rule, that_is_refused_leaves_those_before_it)
 	      TKB_ERR_INVALID, "of 'second.ll'");
 	OK(rules_apply(rules, module, &options, NULL, &count, ERR));
 	CHECK_INT(count, 1);
-	LLVMDisposeModule(module);
-	rules_free(rules);
 }
 
 TEST(rule, of_nothing_at_all_is_a_set_without_rules)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const struct rule_options options = { .is_fast = true, .arch = 90 };
-	LLVMModuleRef module =
-		parse_ir(context, tkb_text("define i32 @f(i32 %x) {\n" FIVE));
-	struct rule_set *rules = NULL;
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, tkb_text("define i32 @f(i32 %x) {\n" FIVE));
+	RULES(rules) = NULL;
 	size_t count = 7;
 
 	OK(rules_read(context, tkb_text("; nothing\n"), "mine.ll", &rules,
 	              ERR));
 	OK(rules_apply(rules, module, &options, NULL, &count, ERR));
 	CHECK_INT(count, 0);
-	LLVMDisposeModule(module);
-	rules_free(rules);
 	rules_free(NULL);
 }
