@@ -61,12 +61,13 @@ def record(scene, names, version, notes=""):
     return launch(scene, names, version, notes=notes)[0]
 
 
-def again(scene, version, recorded, *more, cache=None):
+def again(scene, version, recorded, *more, cache=None, jobs=1):
+    """Each job at the same time needs a Python, that reads all of Triton for its keys."""
     cache = cache or scene.cache()
     ended = scene.run([scene.program, "compile", recorded, "--target",
                        "cuda:" + TARGETS.replace(",", ",cuda:"), "--python",
-                       scene.python, "--cache", cache, "--keep-going", "-j2", *more],
-                      version, cache)
+                       scene.python, "--cache", cache, "--keep-going", f"-j{jobs}",
+                       *more], version, cache)
     return ended, cache
 
 
@@ -98,7 +99,7 @@ def same(scene, names, version, ended, cache):
 
 
 def by_ir(scene, version):
-    ended, cache = again(scene, version, record(scene, BY_IR, version))
+    ended, cache = again(scene, version, record(scene, BY_IR, version), jobs=2)
     return same(scene, BY_IR, version, ended, cache)
 
 
@@ -108,7 +109,7 @@ def by_notes(scene, version):
     os.mkdir(notes)
     cache = record(scene, NOTED, version, notes)
     path = bundle(scene, cache, "--profile", "lean", "--tree", f"specialisations={notes}")
-    ended, made = again(scene, version, path)
+    ended, made = again(scene, version, path, jobs=2)
     faults = same(scene, NOTED, version, ended, made)
     ended, made = again(scene, version, notes, cache=made)
     return faults + says(ended, 0, f"compiled 0, hits {len(keys(made))}, failed 0 ")
@@ -117,7 +118,7 @@ def by_notes(scene, version):
 def other_triton(scene, before, version):
     """Of the kernels that both can compile."""
     notes = os.path.join(scene.folder, f"notes{before}")
-    ended, cache = again(scene, version, notes)
+    ended, cache = again(scene, version, notes, jobs=2)
     return same(scene, NOTED, version, ended, cache)
 
 

@@ -230,11 +230,11 @@ def check_stages(scene):
     for stage, sign in (("ttir", "tt.pointer_range"), ("ttgir", "hip:gfx942"), ("llir", "amdgcn"),
                         ("amdgcn", "gfx942"), ("hsaco", "ELF")):
         ended = scene.compile("kernels.py:add", "--signature", SIGNATURE, "--emit", stage, "-o",
-                              "add." + stage, targets=["gfx942"])
+                              "add." + stage, "-j1", targets=["gfx942"])
         with open(scene.path("add." + stage), encoding="utf-8", errors="replace") as file:
             faults += says(ended, 0) + ([] if sign in file.read() else [f"no {sign} in {stage}"])
     for stage in ("ttir", "ttgir"):
-        faults += says(scene.compile("add." + stage, "--cache", "of_" + stage,
+        faults += says(scene.compile("add." + stage, "--cache", "of_" + stage, "-j1",
                                      targets=["gfx942"]), 0, "compiled 1")
     return faults
 

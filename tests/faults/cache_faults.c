@@ -76,9 +76,7 @@ TEST(cache, opens_or_says_that_an_allocation_failed)
 	SYS(remove("cache/" WORLD_OTHER "/add_kernel.cubin"));
 	tree_make_folder("cache/no-key");
 	tree_make_file("cache/no-key/__grp__add_kernel.json", "{}", 2);
-	try_open((struct tkb_cache_options){
-		.struct_size = sizeof(struct tkb_cache_options),
-		.threads = 1 });
+	try_open(CHOSEN(tkb_cache_options, .threads = 1));
 	CHECK_INT(looked.wanted_left_out, 2);
 }
 
@@ -86,10 +84,7 @@ TEST(cache, of_two_devices_opens_or_says_that_an_allocation_failed)
 {
 	need_faults();
 	world_inductor();
-	try_open((struct tkb_cache_options){
-		.struct_size = sizeof(struct tkb_cache_options),
-		.threads = 2,
-		.has_digests = true });
+	try_open(CHOSEN(tkb_cache_options, .threads = 2, .has_digests = true));
 	CHECK_INT(looked.wanted_count, 2);
 }
 
@@ -165,8 +160,7 @@ TEST(load, of_a_kernel_says_that_an_allocation_failed_wherever_its_memory_ends)
 
 static int call_emit(void *self, struct tkb_error *err)
 {
-	struct tkb_emit_options options = { .struct_size = sizeof(options),
-		                            .threads = 1 };
+	struct tkb_emit_options options = { SIZED(options), .threads = 1 };
 	int rc;
 
 	(void)self;

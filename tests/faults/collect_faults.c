@@ -7,7 +7,7 @@
 /* A collect, and what an undisturbed one gives. */
 struct collect {
 	struct tkb_collect_options options;
-	bool replaces; /* there is a file already */
+	struct tkb_bytes old; /* a file that is there already, or none */
 	struct tkb_bytes wanted;
 	struct tkb_collect_report wanted_report;
 	struct tkb_collect_report report;
@@ -56,13 +56,11 @@ static int call_collect(void *self, struct tkb_error *err)
 
 static const char *check_collect(void *self, enum fault_moment moment)
 {
+	const char *fault =
+		world_check_sent(moment, &collect.got, collect.wanted);
+
 	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    (collect.got.size != collect.wanted.size ||
-	     memcmp(collect.got.data, collect.wanted.data,
-	            collect.wanted.size) != 0))
-		return "the bundle's bytes are others";
-	return check_report(moment);
+	return fault != NULL ? fault : check_report(moment);
 }
 
 static void try_collect(struct tkb_collect_options options)
@@ -81,18 +79,14 @@ TEST(collect, survives_each_failing_allocation)
 {
 	need_faults();
 	world_cache();
-	try_collect((struct tkb_collect_options){
-		.struct_size = sizeof(struct tkb_collect_options),
-		.threads = 1 });
+	try_collect(CHOSEN(tkb_collect_options, .threads = 1));
 }
 
 TEST(collect, survives_each_failing_allocation_on_two_threads)
 {
 	need_faults();
 	world_cache();
-	try_collect((struct tkb_collect_options){
-		.struct_size = sizeof(struct tkb_collect_options),
-		.threads = 2 });
+	try_collect(CHOSEN(tkb_collect_options, .threads = 2));
 }
 
 TEST(collect, of_a_tree_survives_each_failing_allocation)
@@ -100,11 +94,8 @@ TEST(collect, of_a_tree_survives_each_failing_allocation)
 	need_faults();
 	world_cache();
 	world_tree();
-	try_collect((struct tkb_collect_options){
-		.struct_size = sizeof(struct tkb_collect_options),
-		.threads = 1,
-		.trees = world_tree_at("tree"),
-		.tree_count = 1 });
+	try_collect(CHOSEN(tkb_collect_options, .threads = 1,
+	                   .trees = world_tree_at("tree"), .tree_count = 1));
 	CHECK_INT(collect.wanted_report.collected_count, 4);
 }
 
@@ -114,12 +105,8 @@ TEST(collect, of_two_devices_by_key_survives_each_failing_allocation)
 
 	need_faults();
 	world_inductor();
-	try_collect((struct tkb_collect_options){
-		.struct_size = sizeof(struct tkb_collect_options),
-		.threads = 1,
-		.keys = keys,
-		.key_count = 1,
-		.profile = TKB_PROFILE_LEAN });
+	try_collect(CHOSEN(tkb_collect_options, .threads = 1, .keys = keys,
+	                   .key_count = 1, .profile = TKB_PROFILE_LEAN));
 }
 
 /* Two that are torn, one of them so that it is seen only when it is packed. */
@@ -136,9 +123,7 @@ TEST(collect, that_leaves_two_out_survives_each_failing_allocation)
 {
 	need_faults();
 	tear_two();
-	try_collect((struct tkb_collect_options){
-		.struct_size = sizeof(struct tkb_collect_options),
-		.threads = 1 });
+	try_collect(CHOSEN(tkb_collect_options, .threads = 1));
 	CHECK_INT(collect.wanted_report.left_out_count, 2);
 }
 
@@ -172,8 +157,8 @@ static void prepare_file(void *self)
 {
 	(void)self;
 	tree_make_folder("out");
-	if (collect.replaces)
-		tree_make_file("out/x.tkb", "another", 7);
+	if (collect.old.size != 0)
+		tree_make_file("out/x.tkb", collect.old.data, collect.old.size);
 }
 
 static int call_to_file(void *self, struct tkb_error *err)
@@ -184,30 +169,16 @@ static int call_to_file(void *self, struct tkb_error *err)
 	                           &collect.report, err);
 }
 
-/* The file is as it was, or whole; there is no other. */
 static const char *check_file(void *self, enum fault_moment moment)
 {
-	struct tree out = tree_read("out");
-	const struct tree_item *file = tree_find(&out, "x.tkb");
-	const bool is_old = collect.replaces ? file != NULL && file->size == 7
-	                                     : file == NULL;
-	const bool is_new =
-		file != NULL && file->size == collect.wanted.size &&
-		memcmp(file->data, collect.wanted.data, file->size) == 0;
-	const size_t count = out.count;
+	const char *fault =
+		world_check_file(moment, "x.tkb", collect.old, collect.wanted);
 
 	(void)self;
-	tree_release(&out);
-	if (count > 1 || (count == 1 && !is_old && !is_new))
-		return "a torn file or another one is left";
-	if ((moment == FAULT_REFUSED || moment == FAULT_STARVED) && !is_old)
-		return "the file was replaced";
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_new)
-		return "the file is not there";
-	return check_report(moment);
+	return fault != NULL ? fault : check_report(moment);
 }
 
-static void try_to_file(bool replaces)
+static void try_to_file(const char *old)
 {
 	const struct fault_call call = { .prepare = prepare_file,
 		                         .call = call_to_file,
@@ -219,37 +190,25 @@ static void try_to_file(bool replaces)
 							 collect.options),
 		                                 .threads = 1,
 		                                 .profile = TKB_PROFILE_LEAN },
-		                    .replaces = replaces };
+		                    .old = tkb_text(old) };
 	want();
 	fault_each_allocation(&call);
 }
 
 TEST(collect, to_a_new_file_survives_each_failing_allocation)
 {
-	try_to_file(false);
+	try_to_file("");
 }
 
 TEST(collect, over_a_file_survives_each_failing_allocation)
 {
-	try_to_file(true);
-}
-
-/* Something takes the file's place while the bundle is made. */
-static void take_place(void *self, const struct tkb_result *result)
-{
-	(void)self;
-	(void)result;
-	if (!exists("out/x.tkb"))
-		tree_make_folder("out/x.tkb");
+	try_to_file("another");
 }
 
 TEST(collect, whose_file_cannot_take_its_place_changes_no_report)
 {
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
-		                                    .on_result = take_place }
+		SIZED(options), .watch = world_place_taker()
 	};
 
 	world_cache();

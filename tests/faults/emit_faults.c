@@ -107,10 +107,7 @@ static void try_new_root(uint32_t threads)
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = threads },
-	         0, two_places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = threads), 0, two_places);
 }
 
 TEST(emit, into_a_new_root_survives_each_failing_allocation)
@@ -161,10 +158,8 @@ TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
 
 	need_faults();
 	make_states();
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1 },
-	         TKB_ERR_PARTIAL, places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1), TKB_ERR_PARTIAL,
+	         places);
 	CHECK_INT(emit.wanted_report.emitted_count, 1);
 	CHECK_INT(emit.wanted_report.repaired_count, 2);
 	CHECK_INT(emit.wanted_report.busy_count, 1);
@@ -176,10 +171,7 @@ TEST(emit, of_what_is_present_survives_each_failing_allocation)
 	world_cache();
 	world_bundle("cache", "x.tkb");
 	emit_to("root");
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1 },
-	         0, two_places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1), 0, two_places);
 	CHECK_INT(emit.wanted_report.present_count, 2);
 }
 
@@ -190,10 +182,7 @@ TEST(emit, of_what_nobody_verified_yet_survives_each_failing_allocation)
 	world_bundle("cache", "x.tkb");
 	emit_to("root");
 	tree_remove("root/.tkbundle");
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1 },
-	         0, two_places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1), 0, two_places);
 	CHECK_INT(emit.wanted_report.present_count, 2);
 }
 
@@ -207,10 +196,7 @@ TEST(emit, for_two_devices_survives_each_failing_allocation)
 	need_faults();
 	world_inductor();
 	world_lean_bundle("cache", "x.tkb");
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1 },
-	         0, places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1), 0, places);
 	CHECK_INT(emit.wanted_report.emitted_count, 4);
 }
 
@@ -226,10 +212,8 @@ TEST(emit, of_a_damaged_frame_survives_each_failing_allocation)
 	copy = memcpy(test_alloc(bytes.size), bytes.data, bytes.size);
 	copy[bytes.size / 2] ^= 1;
 	write_file("x.tkb", (struct tkb_bytes){ copy, bytes.size });
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1 },
-	         TKB_ERR_CORRUPT, two_places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1), TKB_ERR_CORRUPT,
+	         two_places);
 	CHECK_INT(emit.wanted_report.damaged_count, 2);
 }
 
@@ -240,10 +224,8 @@ TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 	world_bundle("cache", "x.tkb");
 	tree_make_folder("root");
 	tree_make_file("root/" WORLD_KERNEL, "no folder", 9);
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1 },
-	         TKB_ERR_PARTIAL, two_places);
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1), TKB_ERR_PARTIAL,
+	         two_places);
 	CHECK_INT(emit.wanted_report.unsafe_count, 1);
 }
 
@@ -251,7 +233,7 @@ TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 static void bundle_tree(void)
 {
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.trees = world_tree_at("tree"),
 		.tree_count = 1,
 	};
@@ -266,11 +248,8 @@ static void try_tree(void)
 	static const char *const places[] = { WORLD_KERNEL, WORLD_MODULE,
 		                              "tree/u", "tree/f.json", NULL };
 
-	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
-						    struct tkb_emit_options),
-	                                    .threads = 1,
-	                                    .trees = world_tree_at("root/tree"),
-	                                    .tree_count = 1 },
+	try_emit(CHOSEN(tkb_emit_options, .threads = 1,
+	                .trees = world_tree_at("root/tree"), .tree_count = 1),
 	         0, places);
 }
 

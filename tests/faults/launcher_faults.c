@@ -21,12 +21,9 @@ static void put_launcher(struct tkb_recorder *recorder, const char *cache_key,
 {
 	const char *const needs[] = { key };
 	const struct tkb_launcher_spec spec = {
-		.struct_size = sizeof(spec),
-		.cache_key = cache_key,
-		.name = "add_kernel",
-		.payload = { payload, sizeof(payload) },
-		.need = TKB_NEED_ALL,
-		.needs = needs,
+		SIZED(spec),          .cache_key = cache_key,
+		.name = "add_kernel", .payload = { payload, sizeof(payload) },
+		.need = TKB_NEED_ALL, .needs = needs,
 		.need_count = 1,
 	};
 
@@ -37,8 +34,7 @@ static void put_launcher(struct tkb_recorder *recorder, const char *cache_key,
 static void set_up(void)
 {
 	static const char *const keys[] = { WORLD_KERNEL };
-	const struct tkb_emit_options only = { .struct_size = sizeof(only),
-		                               .keys = keys,
+	const struct tkb_emit_options only = { SIZED(only), .keys = keys,
 		                               .key_count = 1 };
 	struct tkb_recorder *recorder = NULL;
 

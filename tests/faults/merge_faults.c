@@ -72,12 +72,10 @@ static int call_merge(void *self, struct tkb_error *err)
 
 static const char *check_merge(void *self, enum fault_moment moment)
 {
+	const char *fault = world_check_sent(moment, &merge.got, merge.wanted);
+
 	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    (merge.got.size != merge.wanted.size ||
-	     memcmp(merge.got.data, merge.wanted.data, merge.wanted.size) != 0))
-		return "the bundle's bytes are others";
-	return check_report(moment);
+	return fault != NULL ? fault : check_report(moment);
 }
 
 TEST(merge, survives_each_failing_allocation)
@@ -106,28 +104,13 @@ static int call_to_file(void *self, struct tkb_error *err)
 	                         err);
 }
 
-/* The input that is replaced is as it was, or the merged one. */
 static const char *check_file(void *self, enum fault_moment moment)
 {
-	struct tree out = tree_read("out");
-	const struct tree_item *file = tree_find(&out, "a.tkb");
-	const bool is_old =
-		file != NULL && file->size == merge.first.size &&
-		memcmp(file->data, merge.first.data, file->size) == 0;
-	const bool is_new =
-		file != NULL && file->size == merge.wanted.size &&
-		memcmp(file->data, merge.wanted.data, file->size) == 0;
-	const size_t count = out.count;
+	const char *fault =
+		world_check_file(moment, "a.tkb", merge.first, merge.wanted);
 
 	(void)self;
-	tree_release(&out);
-	if (count != 1 || (!is_old && !is_new))
-		return "a torn file or another one is left";
-	if ((moment == FAULT_REFUSED || moment == FAULT_STARVED) && !is_old)
-		return "the file was replaced";
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_new)
-		return "the file was not replaced";
-	return check_report(moment);
+	return fault != NULL ? fault : check_report(moment);
 }
 
 TEST(merge, over_one_of_its_inputs_survives_each_failing_allocation)
@@ -142,22 +125,10 @@ TEST(merge, over_one_of_its_inputs_survives_each_failing_allocation)
 	tear_down();
 }
 
-/* Something takes the file's place while the bundle is made. */
-static void take_place(void *self, const struct tkb_result *result)
-{
-	(void)self;
-	(void)result;
-	if (!exists("out/x.tkb"))
-		tree_make_folder("out/x.tkb");
-}
-
 TEST(merge, whose_file_cannot_take_its_place_changes_no_report)
 {
 	const struct tkb_merge_options options = {
-		.struct_size = sizeof(options),
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
-		                                    .on_result = take_place }
+		SIZED(options), .watch = world_place_taker()
 	};
 
 	set_up();

@@ -43,7 +43,7 @@ static int put_launcher(size_t number, struct tkb_error *err)
 {
 	static const char *const needs[] = { WORLD_KERNEL };
 	const struct tkb_launcher_spec spec = {
-		.struct_size = sizeof(spec),
+		SIZED(spec),
 		.cache_key = number == 0 ? "first" : "second",
 		.name = "add_kernel",
 		.payload = { payload, sizeof(payload) - number },
@@ -143,13 +143,11 @@ static const char *check_report(enum fault_moment moment)
 
 static const char *check_sent(void *self, enum fault_moment moment)
 {
+	const char *fault =
+		world_check_sent(moment, &compile.got, compile.wanted);
+
 	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    (compile.got.size != compile.wanted.size ||
-	     memcmp(compile.got.data, compile.wanted.data,
-	            compile.wanted.size) != 0))
-		return "the bundle's bytes are others";
-	return check_report(moment);
+	return fault != NULL ? fault : check_report(moment);
 }
 
 static void prepare_folder(void *self)
@@ -160,20 +158,11 @@ static void prepare_folder(void *self)
 
 static const char *check_written(void *self, enum fault_moment moment)
 {
-	struct tree out = tree_read("out");
-	const struct tree_item *file = tree_find(&out, "x.tkb");
-	const bool is_whole =
-		file != NULL && file->size == compile.wanted.size &&
-		memcmp(file->data, compile.wanted.data, file->size) == 0;
-	const size_t count = out.count;
+	const char *fault =
+		world_check_file(moment, "x.tkb", tkb_text(""), compile.wanted);
 
 	(void)self;
-	tree_release(&out);
-	if (count > 1 || (count == 1 && !is_whole))
-		return "a torn file or another one is left";
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_whole)
-		return "the file is not there";
-	return check_report(moment);
+	return fault != NULL ? fault : check_report(moment);
 }
 
 static void set_up(bool to_file)

@@ -98,7 +98,7 @@ TEST(relocate, survives_each_failing_allocation)
 
 static int gc_all(struct tkb_gc_report *report, struct tkb_error *err)
 {
-	const struct tkb_gc_options options = { .struct_size = sizeof(options),
+	const struct tkb_gc_options options = { SIZED(options),
 		                                .has_max_entries = true,
 		                                .threads = 1 };
 

@@ -50,9 +50,9 @@ void world_bundle(const char *cache, const char *path)
 
 void world_lean_bundle(const char *cache, const char *path)
 {
-	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options), .profile = TKB_PROFILE_LEAN
-	};
+	const struct tkb_collect_options options = { SIZED(options),
+		                                     .profile =
+		                                             TKB_PROFILE_LEAN };
 
 	OK(tkb_collect_to_file(cache, &options, path, NULL, ERR));
 }
@@ -122,4 +122,58 @@ bool world_report_is_dirty(const void *report, size_t size)
 			return false;
 	}
 	return memcmp(report, &size, sizeof(size)) == 0;
+}
+
+const char *world_check_sent(enum fault_moment moment,
+                             const struct world_sink *got,
+                             struct tkb_bytes wanted)
+{
+	return (moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
+	                       !tkb_bytes_equal((struct tkb_bytes){ got->data,
+	                                                            got->size },
+	                                        wanted)
+	               ? "the bundle's bytes are others"
+	               : NULL;
+}
+
+static bool holds(const struct tree_item *file, struct tkb_bytes wanted)
+{
+	return file != NULL &&
+	       tkb_bytes_equal((struct tkb_bytes){ file->data, file->size },
+	                       wanted);
+}
+
+const char *world_check_file(enum fault_moment moment, const char *name,
+                             struct tkb_bytes old, struct tkb_bytes wanted)
+{
+	struct tree out = tree_read("out");
+	const struct tree_item *file = tree_find(&out, name);
+	const bool is_alone = out.count == (file != NULL);
+	const bool is_old = old.size == 0 ? file == NULL : holds(file, old);
+	const bool is_new = holds(file, wanted);
+
+	tree_release(&out);
+	if (!is_alone || (!is_old && !is_new))
+		return "a torn file or another one is left";
+	if ((moment == FAULT_REFUSED || moment == FAULT_STARVED) && !is_old)
+		return "the file was replaced";
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_new)
+		return "the file is not there";
+	return NULL;
+}
+
+static void take_place(void *self, const struct tkb_result *result)
+{
+	(void)self;
+	(void)result;
+	if (!exists("out/x.tkb"))
+		tree_make_folder("out/x.tkb");
+}
+
+const struct tkb_watch *world_place_taker(void)
+{
+	static const struct tkb_watch watch = { SIZED(watch),
+		                                .on_result = take_place };
+
+	return &watch;
 }

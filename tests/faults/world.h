@@ -4,8 +4,9 @@
 
 /* The caches and bundles that the fault tests work on: real ones, but small. */
 
-#include "tree.h"
 #include "harness.h"
+#include "loop.h"
+#include "tree.h"
 
 /* Entries of fixture triton-3.6.0-h100, the smallest of their kinds. */
 #define WORLD_KERNEL "KRJX2HQ7F5A3F5S77XLFZIGB7OJNLBQWMK7CXOIKV37EDNGX5SKA"
@@ -50,5 +51,19 @@ struct tkb_sink world_sink_on(struct world_sink *sink); /* goes on */
 /* A report that must not be changed, but for its struct_size. */
 void world_dirty_report(void *report, size_t size);
 bool world_report_is_dirty(const void *report, size_t size);
+
+/*
+ * What is wrong; NULL: nothing. In a sink is what is wanted once the call is done;
+ * the only file of "out", `name`, is as `old`, or, of no bytes, not there, until it
+ * is as wanted.
+ */
+const char *world_check_sent(enum fault_moment moment,
+                             const struct world_sink *got,
+                             struct tkb_bytes wanted);
+const char *world_check_file(enum fault_moment moment, const char *name,
+                             struct tkb_bytes old, struct tkb_bytes wanted);
+
+/* A watch that lets a folder take the place of the file "out/x.tkb". */
+const struct tkb_watch *world_place_taker(void);
 
 #endif

@@ -7,7 +7,8 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 
-define ptx_kernel void @by_rows(ptr addrspace(1) %out) {
+;each table rows columns
+define ptx_kernel void @by_{table}(ptr addrspace(1) %out) {
 begin:
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -26,16 +27,12 @@ loop:                                             ; preds = %loop, %begin
   %5 = mul i64 %4, 2
   %6 = add i64 %3, %5
   %7 = mul i64 %6, 4
-  %8 = getelementptr inbounds i32, ptr addrspace(1) @rows.packed, i64 %7
+  %8 = getelementptr inbounds i32, ptr addrspace(1) @{table}.packed, i64 %7
   %9 = load <4 x i32>, ptr addrspace(1) %8, align 16
-  %10 = extractelement <4 x i32> %9, i32 0
-  %11 = bitcast i32 %10 to float
-  %12 = extractelement <4 x i32> %9, i32 1
-  %13 = bitcast i32 %12 to float
-  %14 = extractelement <4 x i32> %9, i32 2
-  %15 = bitcast i32 %14 to float
-  %16 = extractelement <4 x i32> %9, i32 3
-  %17 = bitcast i32 %16 to float
+;each k 10..16/2, lane 0..3, next 11..17/2
+  %{k} = extractelement <4 x i32> %9, i32 {lane}
+  %{next} = bitcast i32 %{k} to float
+;end
   %s0 = fadd float %sum, %11
   %s1 = fadd float %s0, %13
   %s2 = fadd float %s1, %15
@@ -50,45 +47,4 @@ done:                                             ; preds = %loop
   ret void
 }
 
-define ptx_kernel void @by_columns(ptr addrspace(1) %out) {
-begin:
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %start = shl nsw i32 %block, 2
-  %row = add nsw i32 %start, %thread
-  br label %loop
-
-loop:                                             ; preds = %loop, %begin
-  %k = phi i32 [ 0, %begin ], [ %next, %loop ]
-  %sum = phi float [ 0.000000e+00, %begin ], [ %s3, %loop ]
-  %0 = sext i32 %thread to i64
-  %1 = sext i32 %block to i64
-  %2 = mul i64 %1, 4
-  %3 = add i64 %0, %2
-  %4 = sext i32 %k to i64
-  %5 = mul i64 %4, 2
-  %6 = add i64 %3, %5
-  %7 = mul i64 %6, 4
-  %8 = getelementptr inbounds i32, ptr addrspace(1) @columns.packed, i64 %7
-  %9 = load <4 x i32>, ptr addrspace(1) %8, align 16
-  %10 = extractelement <4 x i32> %9, i32 0
-  %11 = bitcast i32 %10 to float
-  %12 = extractelement <4 x i32> %9, i32 1
-  %13 = bitcast i32 %12 to float
-  %14 = extractelement <4 x i32> %9, i32 2
-  %15 = bitcast i32 %14 to float
-  %16 = extractelement <4 x i32> %9, i32 3
-  %17 = bitcast i32 %16 to float
-  %s0 = fadd float %sum, %11
-  %s1 = fadd float %s0, %13
-  %s2 = fadd float %s1, %15
-  %s3 = fadd float %s2, %17
-  %next = add nuw nsw i32 %k, 4
-  %end = icmp eq i32 %next, 8
-  br i1 %end, label %done, label %loop
-
-done:                                             ; preds = %loop
-  %to = getelementptr float, ptr addrspace(1) %out, i32 %row
-  store float %s3, ptr addrspace(1) %to, align 4
-  ret void
-}
+;end

@@ -284,13 +284,10 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 	                text("%llu", limit), NULL);
 	FAILS(push(url_of(&redis, ""),
 	           &CHOSEN(tkb_push_options,
-	                   .collect =
-	                           &(const struct tkb_collect_options){
-					   .struct_size = sizeof(
-						   struct tkb_collect_options),
-					   .keys = (const char *[]){ key_of(
-						   "add_kernel") },
-					   .key_count = 1 }),
+	                   .collect = &CHOSEN(tkb_collect_options,
+	                                      .keys = (const char *[]){ key_of(
+						      "add_kernel") },
+	                                      .key_count = 1)),
 	           NULL, ERR),
 	      TKB_ERR_UNAVAILABLE, "its memory is full");
 	CHECK_CONTAINS(ERR->message, "remote 'redis://127.0.0.1:");

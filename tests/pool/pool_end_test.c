@@ -328,8 +328,7 @@ TEST(pool_end, a_job_for_a_pool_that_closes_is_refused)
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *held =
 		give(closer.pool, text("ignore-term %s", path));
-	const struct tkb_job job = { .struct_size = sizeof(job),
-		                     .request = tkb_text("echo") };
+	const struct tkb_job job = { SIZED(job), .request = tkb_text("echo") };
 	struct tkb_future *late = NULL;
 
 	await_file(path);

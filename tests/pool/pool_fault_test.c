@@ -255,9 +255,8 @@ static struct tkb_job big_job(uint32_t timeout_ms)
 {
 	const size_t size = 8 * TKB_MIB;
 
-	return (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-		                 .request = { test_alloc(size), size },
-		                 .timeout_ms = timeout_ms };
+	return CHOSEN(tkb_job, .request = { test_alloc(size), size },
+	              .timeout_ms = timeout_ms);
 }
 
 TEST(pool_fault, a_worker_that_reads_no_request_is_late)
@@ -369,8 +368,7 @@ TEST(pool_fault, a_pool_recovers_when_its_program_does)
 /* A program that is gone, likewise. */
 TEST(pool_fault, a_program_that_is_removed_is_told)
 {
-	struct tkb_pool_options options = { .struct_size = sizeof(options),
-		                            .worker_count = 1,
+	struct tkb_pool_options options = { SIZED(options), .worker_count = 1,
 		                            .worker = "./worker" };
 	struct tkb_pool *pool;
 
@@ -471,7 +469,7 @@ TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
 {
 	POOL(pool) = open_pool_of(1);
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_job job = { .struct_size = sizeof(job),
+	struct tkb_job job = { SIZED(job),
 		               .request = tkb_text(text("hang %s", path)),
 		               .key = "k" };
 	struct tkb_future *first = give_job(pool, job);
@@ -527,7 +525,7 @@ static void *cancel_soon(void *future)
 TEST(pool_fault, a_cancel_wakes_who_waits)
 {
 	POOL(pool) = open_pool_of(1);
-	const struct tkb_job job = { .struct_size = sizeof(job),
+	const struct tkb_job job = { SIZED(job),
 		                     .request = tkb_text(text("hang %s/pid",
 		                                              test_folder())),
 		                     .key = "k" };

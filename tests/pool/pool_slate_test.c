@@ -113,11 +113,10 @@ TEST(pool_slate, the_disposition_of_sigchld_does_not_matter)
 TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 {
 	POOL(pool) = NULL;
-	struct tkb_pool_options options = { .struct_size = sizeof(options),
+	struct tkb_pool_options options = { SIZED(options),
 		                            .worker = worker_program(),
 		                            .worker_count = 2 };
-	const struct tkb_job job = { .struct_size = sizeof(job),
-		                     .request = tkb_text("files") };
+	const struct tkb_job job = { SIZED(job), .request = tkb_text("files") };
 	struct tkb_future *future = NULL;
 	struct tkb_bytes answer = { NULL, 0 };
 	bool is_taken = false;
@@ -199,7 +198,7 @@ TEST(pool_slate, no_descriptor_stays_open_behind)
 /* Too few descriptors for any worker, then for some of them. */
 TEST(pool_slate, a_limit_of_descriptors_is_told_or_lived_with)
 {
-	struct tkb_pool_options options = { .struct_size = sizeof(options),
+	struct tkb_pool_options options = { SIZED(options),
 		                            .worker = worker_program(),
 		                            .worker_count = 20 };
 	struct tkb_pool *pool = NULL;
@@ -246,7 +245,7 @@ TEST(pool_slate, a_worker_has_the_folder_and_environment_of_the_open)
 
 TEST(pool_slate, a_relative_path_is_that_of_the_open)
 {
-	struct tkb_pool_options options = { .struct_size = sizeof(options),
+	struct tkb_pool_options options = { SIZED(options),
 		                            .worker = "./worker",
 		                            .worker_count = 1 };
 	struct tkb_pool *pool;

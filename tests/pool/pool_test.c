@@ -253,7 +253,7 @@ TEST(pool, a_job_joins_one_of_its_key_that_has_begun)
 {
 	POOL(pool) = open_pool_of(2);
 	const char *path = text("%s/pid", test_folder());
-	const struct tkb_job job = { .struct_size = sizeof(job),
+	const struct tkb_job job = { SIZED(job),
 		                     .request = tkb_text(text("hang %s", path)),
 		                     .key = "k" };
 	struct tkb_future *first = give_job(pool, job);
@@ -273,7 +273,7 @@ TEST(pool, a_job_joins_one_of_its_key_that_has_begun)
 TEST(pool, a_key_that_was_done_is_done_again)
 {
 	POOL(pool) = open_pool_of(1);
-	const struct tkb_job job = { .struct_size = sizeof(job),
+	const struct tkb_job job = { SIZED(job),
 		                     .request = tkb_text(text("note %s/file a",
 		                                              test_folder())),
 		                     .key = "k" };
@@ -288,16 +288,14 @@ TEST(pool, what_makes_no_job_is_refused)
 	static const char *const empty[] = { "", NULL };
 	POOL(pool) = open_pool_of(1);
 	struct tkb_future *future = NULL;
-	struct tkb_job job = { .struct_size = sizeof(job),
-		               .environment = nameless };
+	struct tkb_job job = { SIZED(job), .environment = nameless };
 
 	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_INVALID,
 	      "'=value' does not name a variable");
 	job.environment = empty;
 	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_INVALID,
 	      "does not name a variable");
-	job = (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-		                .request = { "", (size_t)1025 * TKB_MIB } };
+	job = CHOSEN(tkb_job, .request = { "", (size_t)1025 * TKB_MIB });
 	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_TOO_LARGE,
 	      "a job of");
 	CHECK(future == NULL);
@@ -306,8 +304,7 @@ TEST(pool, what_makes_no_job_is_refused)
 
 TEST(pool, without_a_worker_program_there_is_none)
 {
-	struct tkb_pool_options options = { .struct_size = sizeof(options),
-		                            .worker_count = 1 };
+	struct tkb_pool_options options = { SIZED(options), .worker_count = 1 };
 	struct tkb_pool *pool = NULL;
 
 	FAILS(tkb_pool_open(&options, &pool, ERR), TKB_ERR_INVALID,
@@ -362,7 +359,7 @@ static void *ask_much(void *self)
 	struct asker *asker = self;
 
 	for (int i = 0; i < QUESTIONS; i++) {
-		struct tkb_job job = { .struct_size = sizeof(job) };
+		struct tkb_job job = { SIZED(job) };
 		struct tkb_future *future = NULL;
 		struct tkb_bytes answer;
 		char request[64];

@@ -14,13 +14,9 @@ static struct tkb_launcher_spec launcher(const char *cache_key,
 {
 	static const char *const needs[] = { ADD, SOFTMAX };
 
-	return (struct tkb_launcher_spec){ .struct_size = sizeof(
-						   struct tkb_launcher_spec),
-		                           .cache_key = cache_key,
-		                           .name = "add_kernel",
-		                           .payload = tkb_text(payload),
-		                           .needs = needs,
-		                           .need_count = 1 };
+	return CHOSEN(tkb_launcher_spec, .cache_key = cache_key,
+	              .name = "add_kernel", .payload = tkb_text(payload),
+	              .needs = needs, .need_count = 1);
 }
 
 /* A bundle of add_kernel and softmax_kernel with these launchers. */
@@ -28,7 +24,7 @@ static void save(const struct tkb_launcher_spec *launchers, size_t count,
                  const char *path)
 {
 	TKB_AUTO(free_at) struct tkb_recorder *recorder = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_collect_report report = { SIZED(report) };
 
 	if (!exists("unpacked"))
 		unpack("triton-3.6.0-cpu", "unpacked");
