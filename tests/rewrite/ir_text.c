@@ -47,11 +47,14 @@ static char *behind(const char *line, const char *word)
 	                                      : NULL;
 }
 
-static struct lines lines_of(const char *from)
+/* The lines of the file `path` of tests/. */
+static struct lines lines_in(const char *path)
 {
 	struct lines lines = { test_alloc(LINES_LIMIT * sizeof(char *)), 0 };
+	const struct tkb_bytes file = read_file(text("%s/%s", TKB_TESTS, path));
 
-	for (char *rest = (char *)text("%s", from); rest != NULL;) {
+	for (char *rest = (char *)text("%s", (const char *)file.data);
+	     rest != NULL;) {
 		CHECK(lines.count < LINES_LIMIT);
 		lines.items[lines.count++] = strsep(&rest, "\n");
 	}
@@ -198,6 +201,10 @@ static void write_lines(struct writing *to, const struct lines *lines)
 			to->parts[to->part_count++] =
 				(struct part){ head, block };
 			i += block.count + 1;
+		} else if ((head = head_at(lines, &i, ";from ")) != NULL) {
+			const struct lines others = lines_in(head);
+
+			write_lines(to, &others);
 		} else if ((head = head_at(lines, &i, ";use ")) != NULL) {
 			const char *const name = strsep(&head, " ");
 
@@ -212,8 +219,7 @@ static void write_lines(struct writing *to, const struct lines *lines)
 struct tkb_bytes ir_text(const char *path)
 {
 	struct writing to = { .out = test_buf(TKB_MIB) };
-	const struct lines lines =
-		lines_of(read_file(text("%s/%s", TKB_TESTS, path)).data);
+	const struct lines lines = lines_in(path);
 
 	write_lines(&to, &lines);
 	tkb_buf_add_byte(to.out, '\0');

@@ -20,6 +20,7 @@
  *     ;use square a x y, b i j
  *
  * which is as if its lines stood there, between `;each a x y, b i j` and `;end`.
+ * `;from PATH` takes the parts of another file of tests/.
  */
 
 #include "harness.h"

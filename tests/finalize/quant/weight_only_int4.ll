@@ -1,22 +1,11 @@
 ; SPDX-License-Identifier: Apache-2.0
 ;
 ; The same of int4 weights, two of which are in a byte.
-
-@w = internal addrspace(1) constant [64 x i8] [i8 -127, i8 -90, i8 -53, i8 -16, i8 21, i8 58, i8 95, i8 -123, i8 -86, i8 -49, i8 -12, i8 25, i8 62, i8 99, i8 -119, i8 -82, i8 -34, i8 3, i8 40, i8 77, i8 114, i8 -104, i8 -67, i8 -30, i8 7, i8 44, i8 81, i8 118, i8 -100, i8 -63, i8 -26, i8 11, i8 59, i8 96, i8 -122, i8 -85, i8 -48, i8 -11, i8 26, i8 63, i8 100, i8 -118, i8 -81, i8 -44, i8 -7, i8 30, i8 67, i8 104, i8 -103, i8 -66, i8 -29, i8 8, i8 45, i8 82, i8 119, i8 -99, i8 -62, i8 -25, i8 12, i8 49, i8 86, i8 123, i8 -95, i8 -58], align 16
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-
-define ptx_kernel void @kernel(ptr addrspace(1) align 16 %a, ptr addrspace(1) align 16 %b, ptr addrspace(1) align 16 %c, ptr addrspace(1) %d, i32 %n, i64 %m) {
-begin:
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %row = and i32 %thread, 3
-  %first = mul i32 %row, 16
-  %rp = getelementptr float, ptr addrspace(1) %b, i32 %row
+;from finalize/quant/parts.ll
+;use weights
+;use begin
   %s = load float, ptr addrspace(1) %rp
-  br label %loop
-loop:
-  %k = phi i32 [ 0, %begin ], [ %next, %loop ]
-  %sum = phi float [ 0.0, %begin ], [ %new, %loop ]
-  %at = add i32 %first, %k
+;use loop type float, zero 0.0
   %half = lshr i32 %at, 1
   %wp = getelementptr i8, ptr addrspace(1) @w, i32 %half
   %w = load i8, ptr addrspace(1) %wp
@@ -25,17 +14,9 @@ loop:
   %shift = shl i32 %odd, 2
   %moved = lshr i32 %wi, %shift
   %four = and i32 %moved, 15
-  %xp = getelementptr float, ptr addrspace(1) %a, i32 %k
-  %x = load float, ptr addrspace(1) %xp
+;use input type float, x x
   %wf = sitofp i32 %four to float
   %ws = fmul float %wf, %s
   %p = fmul float %x, %ws
   %new = fadd float %sum, %p
-  %next = add nuw nsw i32 %k, 1
-  %end = icmp eq i32 %next, 16
-  br i1 %end, label %done, label %loop
-done:
-  %to = getelementptr i32, ptr addrspace(1) %c, i32 %row
-  store float %new, ptr addrspace(1) %to
-  ret void
-}
+;use sum type float
