@@ -47,6 +47,16 @@ static struct forge_member *add_member(struct forge *forge, const char *path,
 	return member;
 }
 
+/* The mixed frame with one more member, which is counted. */
+static struct forge *arrange_with(const char *path, const char *contents)
+{
+	struct forge *forge = arrange_mixed();
+
+	(void)add_member(forge, path, contents);
+	forge->frames[MIXED].entries = "0 4";
+	return forge;
+}
+
 static void remove_member(struct forge *forge, const char *ending)
 {
 	struct forge_frame *frame = &forge->frames[MIXED];
@@ -206,21 +216,15 @@ TEST(mixed, frames_may_count_whole)
 /* One path, other bytes: the digest says which of them counts. */
 TEST(mixed, frames_may_hold_an_old_file_before_the_one_that_counts)
 {
-	struct forge *forge = arrange_mixed();
+	struct forge *forge = arrange_with(TIMINGS, "{}");
 
-	add_member(forge, TIMINGS, "{}");
 	reverse_members(forge, MIXED);
-	forge->frames[MIXED].entries = "0 4";
 	check_accepted(forge);
 }
 
 TEST(mixed, frames_may_hold_an_old_file_behind_the_one_that_counts)
 {
-	struct forge *forge = arrange_mixed();
-
-	add_member(forge, TIMINGS, "{}");
-	forge->frames[MIXED].entries = "0 4";
-	check_accepted(forge);
+	check_accepted(arrange_with(TIMINGS, "{}"));
 }
 
 TEST(mixed, frames_may_hold_a_file_twice)
@@ -235,11 +239,7 @@ TEST(mixed, frames_may_hold_a_file_twice)
 
 TEST(mixed, frames_may_hold_empty_files_that_do_not_count)
 {
-	struct forge *forge = arrange_mixed();
-
-	add_member(forge, "triton/" ADD "/empty.txt", "");
-	forge->frames[MIXED].entries = "0 4";
-	check_accepted(forge);
+	check_accepted(arrange_with("triton/" ADD "/empty.txt", ""));
 }
 
 TEST(mixed, frames_with_a_stranger_are_refused)
@@ -250,12 +250,9 @@ TEST(mixed, frames_with_a_stranger_are_refused)
 		"triton/" ADD,   "launchers/x", "triton2/" ADD "/x",
 	};
 
-	EACH(i, paths) {
-		struct forge *forge = arrange_mixed();
-		add_member(forge, paths[i], "x");
-		forge->frames[MIXED].entries = "0 4";
-		check_refused(forge, "a path is not allowed");
-	}
+	EACH(i, paths)
+		check_refused(arrange_with(paths[i], "x"),
+		              "a path is not allowed");
 }
 
 /* Nobody asks for these, but the usual tools would unpack them. */
@@ -279,12 +276,9 @@ TEST(mixed, frames_with_a_name_that_leads_elsewhere_are_refused)
 		NESTED,
 	};
 
-	EACH(i, paths) {
-		struct forge *forge = arrange_mixed();
-		add_member(forge, paths[i], "x");
-		forge->frames[MIXED].entries = "0 4";
-		check_refused(forge, "a path is not allowed");
-	}
+	EACH(i, paths)
+		check_refused(arrange_with(paths[i], "x"),
+		              "a path is not allowed");
 }
 
 TEST(mixed, frames_with_links_and_devices_are_refused)
@@ -552,11 +546,7 @@ TEST(mixed, frames_with_other_bytes_in_a_payload_are_refused)
 /* What is wrong in a frame comes to light when it is used, not before. */
 TEST(mixed, frames_that_are_hostile_can_be_merged_and_stay_refused)
 {
-	struct forge *forge = arrange_mixed();
-
-	add_member(forge, "etc/passwd", "x");
-	forge->frames[MIXED].entries = "0 4";
-	forge_write(forge, "x.tkb");
+	forge_write(arrange_with("etc/passwd", "x"), "x.tkb");
 	merge("y.tkb", "one.tkb", "x.tkb", NULL);
 	struct tkb_bundle *bundle = test_bundle("y.tkb");
 	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
