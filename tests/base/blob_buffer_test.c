@@ -106,13 +106,6 @@ TEST(blob_buffer, begins_anew_after_a_reset)
 }
 
 /* What a sink was given. */
-static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)err;
-	tkb_buf_add(self, bytes);
-	return 0;
-}
-
 TEST(blob_buffer, sends_all_of_it)
 {
 	static const size_t sizes[] = { 0, 100, 3 * LARGE + 5 };
@@ -122,7 +115,7 @@ TEST(blob_buffer, sends_all_of_it)
 		struct tkb_blob_buffer hold =
 			TKB_BLOB_BUFFER_INIT_SMALL(SMALL, (uint64_t)8 * LARGE);
 		struct tkb_buf *got = test_buf(BLOB_LIMIT);
-		const struct tkb_sink sink = { append, got };
+		const struct tkb_sink sink = tkb_buf_sink(got);
 		const struct tkb_bytes bytes = make_bytes(sizes[i], 3);
 
 		add(&hold, bytes);

@@ -846,12 +846,6 @@ TEST(collect, sends_nothing_where_strict_leaves_something_out)
 	CHECK_INT(report.collected_count, 4);
 }
 
-static bool always(void *self)
-{
-	(void)self;
-	return true;
-}
-
 TEST(collect, ends_where_it_is_cancelled_and_leaves_nothing)
 {
 	const char *root = small_cache();

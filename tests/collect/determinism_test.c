@@ -57,18 +57,11 @@ static void must(struct outcome outcome)
 		fail_msg("%s", outcome.err);
 }
 
-static int add_to_buf(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)err;
-	tkb_buf_add(self, bytes);
-	return 0;
-}
-
 static int collect(const char *root, const struct tkb_collect_options *options,
                    struct tkb_bytes *out, struct tkb_error *err)
 {
 	struct tkb_buf *buf = test_buf((size_t)1 << 30);
-	const struct tkb_sink sink = { add_to_buf, buf };
+	const struct tkb_sink sink = tkb_buf_sink(buf);
 
 	int rc = tkb_collect(root, options, &sink, NULL, err);
 	if (!tkb_is_done(rc))

@@ -38,13 +38,6 @@ static void limit_files(rlim_t size)
 	SYS(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
-static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)err;
-	tkb_buf_add(self, bytes);
-	return 0;
-}
-
 TEST(spool, gives_each_piece_back_though_a_write_was_short)
 {
 	const struct tkb_bytes pieces[] = { make_bytes(1), make_bytes(2),
@@ -60,7 +53,7 @@ TEST(spool, gives_each_piece_back_though_a_write_was_short)
 	OK(tkb_spool_put(&spool, pieces[2], &kept[2], ERR));
 	for (size_t i = 0; i < 3; i += 2) {
 		struct tkb_buf *got = test_buf(SIZE);
-		const struct tkb_sink sink = { append, got };
+		const struct tkb_sink sink = tkb_buf_sink(got);
 
 		OK(tkb_spool_send(&spool, &kept[i], &sink, ERR));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(got), pieces[i]));

@@ -414,12 +414,6 @@ static int fail_behind(void *self, struct tkb_bytes bytes,
 	return 0;
 }
 
-static bool is_cancelled(void *self)
-{
-	(void)self;
-	return true;
-}
-
 TEST(recorder, may_collect_again_after_a_failure)
 {
 	const char *root = h100();
@@ -427,7 +421,7 @@ TEST(recorder, may_collect_again_after_a_failure)
 	RECORDER(recorder) = recording();
 	const struct tkb_collect_options cancelled = {
 		SIZED(cancelled),
-		.watch = &CHOSEN(tkb_watch, .is_cancelled = is_cancelled)
+		.watch = &CHOSEN(tkb_watch, .is_cancelled = always)
 	};
 	struct tkb_collect_report report = { SIZED(report), .file_count = 77 };
 

@@ -248,17 +248,11 @@ TEST(uses, of_what_is_no_cache_are_none)
 	tkb_uses_close(NULL);
 }
 
-static bool is_enough(void *self)
-{
-	(void)self;
-	return true;
-}
-
 TEST(uses, can_be_cancelled)
 {
 	const struct tkb_uses_options options = {
 		SIZED(options),
-		.watch = &CHOSEN(tkb_watch, .is_cancelled = is_enough),
+		.watch = &CHOSEN(tkb_watch, .is_cancelled = always),
 	};
 	struct tkb_uses *uses = NULL;
 

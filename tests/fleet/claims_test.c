@@ -26,13 +26,6 @@ struct worker {
 	uint64_t ms;
 };
 
-static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)err;
-	tkb_buf_add(self, bytes);
-	return 0;
-}
-
 static struct tkb_remote *open_tiers(const char *urls, unsigned stall_ms)
 {
 	return open_spy_with(urls,
@@ -44,7 +37,7 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	const struct tkb_sink sink = { append, &got };
+	const struct tkb_sink sink = tkb_buf_sink(&got);
 	const uint64_t start = now_ms();
 
 	worker->rc =

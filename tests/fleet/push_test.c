@@ -635,18 +635,11 @@ TEST(push, to_remotes_that_may_not_be_written_is_denied)
 	CHECK_INT(spy_count(SPY_PUT), 0);
 }
 
-static bool say_yes(void *self)
-{
-	(void)self;
-	return true;
-}
-
 TEST(push, that_is_cancelled_puts_nothing)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_watch watch = { SIZED(watch),
-		                         .is_cancelled = say_yes };
+	const struct tkb_watch watch = { SIZED(watch), .is_cancelled = always };
 	const struct tkb_collect_options collect = { SIZED(collect),
 		                                     .watch = &watch };
 	const struct tkb_push_options options = { SIZED(options),

@@ -450,28 +450,18 @@ TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 }
 
-static bool say_yes(void *self)
-{
-	unsigned *patience = self;
-
-	if (*patience == 0)
-		return true;
-	--*patience;
-	return false;
-}
-
 TEST(remote_gc, ends_when_it_is_told_so)
 {
 	struct three three = arrange_three();
 
 	OK(tkb_ref_delete(three.remote, REF, NULL, ERR));
 	for (unsigned patience = 0; patience < 2; patience++) {
-		unsigned left = patience;
+		struct countdown left = { .left = patience };
 		const struct tkb_remote_gc_options options = {
 			SIZED(options),
 			.has_grace = true,
 			.watch = &CHOSEN(tkb_watch, .self = &left,
-			                 .is_cancelled = say_yes),
+			                 .is_cancelled = is_counted_down),
 		};
 
 		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, ERR),

@@ -483,21 +483,11 @@ TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
 	tkb_future_free(first);
 }
 
-static bool is_enough(void *self)
-{
-	unsigned *left = self;
-
-	if (*left == 0)
-		return true;
-	--*left;
-	return false;
-}
-
 TEST(pool_fault, a_wait_ends_where_the_pools_watch_says_so_and_the_job_goes_on)
 {
-	unsigned left = 2;
+	struct countdown left = { .left = 2 };
 	const struct tkb_watch watch = { SIZED(watch), .self = &left,
-		                         .is_cancelled = is_enough };
+		                         .is_cancelled = is_counted_down };
 	struct tkb_pool *pool =
 		open_pool_with(.worker_count = 1, .watch = &watch);
 	const char *path = text("%s/pid", test_folder());
@@ -507,7 +497,7 @@ TEST(pool_fault, a_wait_ends_where_the_pools_watch_says_so_and_the_job_goes_on)
 
 	FAILS(tkb_future_wait(future, PATIENCE_MS, NULL, ERR),
 	      TKB_ERR_CANCELLED, "cancelled");
-	CHECK_INT(left, 0);
+	CHECK_INT(left.left, 0);
 	CHECK(is_alive(pid_from(path)));
 	CHECK_INT(tkb_pool_job_count(pool), 1);
 	tkb_future_free(future);

@@ -177,6 +177,12 @@ void nap_ms(unsigned ms)
 	(void)nanosleep(&nap, NULL);
 }
 
+bool always(void *self)
+{
+	(void)self;
+	return true;
+}
+
 static bool is_over(void *self)
 {
 	const struct patience *patience = self;

@@ -145,6 +145,9 @@ bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b);
 uint64_t now_ms(void);
 void nap_ms(unsigned ms);
 
+/* A watch is asked whether the work is cancelled: it is. */
+bool always(void *self);
+
 /* A watch that ends the work after so many ms. */
 struct patience {
 	struct tkb_watch watch;
