@@ -11,9 +11,8 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 
-from triton_tuned import A, LAUNCHES, Scene, keys, number, says
+from triton_tuned import A, LAUNCHES, keys, number, run_in_scene, says
 
 # Those whose IR tells everything but constants.
 BY_IR = ("plain", "registers", "nested", "inner", "heuristic", "pruned", "unspecialized")
@@ -265,36 +264,29 @@ def emitted(scene):
     return faults + ([] if len(os.listdir(out)) == 1 else [f"{os.listdir(out)}"])
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="tkbundle-again.") as folder:
-        scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
-        scene.launched = {}
-        if not os.access(scene.python, os.X_OK):
-            print("1..0 # SKIP Triton is not in build/venv: ./bootstrap test puts it there")
-            return 0
-        for version in ("3.3.1", "3.6.0", "3.9.0"):
-            scene.tap(f"from IR, Triton {version} makes what launches make", by_ir, version)
-        scene.folders = [os.path.join(scene.tests, "compile")]
-        for version in ("3.6.0", "3.9.0"):
-            scene.tap(f"from specialisations, Triton {version} makes what launches make",
-                      by_notes, version)
-        scene.tap("by the same Triton, a note tells a changed source", changed_note)
-        for before, version in (("3.6.0", "3.9.0"), ("3.9.0", "3.6.0")):
-            scene.tap(f"what Triton {before} recorded makes the kernels of Triton {version}",
-                      other_triton, before, version)
-        scene.folders = []
-        scene.tap("what only the IR of another Triton tells is refused", other_ir)
-        scene.tap("a source that is gone, changed or broken costs itself alone", changed)
-        scene.tap("a source that exits, dies, prints or wants what is not there fails alone",
-                  rude)
-        scene.tap("a source that was moved is found by PYTHONPATH", moved)
-        scene.tap("what tells nothing of a kernel is told", without)
-        scene.tap("a specialisation that lacks members is refused", torn)
-        scene.tap("a Python without a Triton is named", no_triton)
-        scene.tap("a stage is had instead of entries", emitted)
-        print(f"1..{scene.count}")
-        return 1 if scene.failed else 0
+def tell(scene):
+    scene.launched = {}
+    for version in ("3.3.1", "3.6.0", "3.9.0"):
+        scene.tap(f"from IR, Triton {version} makes what launches make", by_ir, version)
+    scene.folders = [os.path.join(scene.tests, "compile")]
+    for version in ("3.6.0", "3.9.0"):
+        scene.tap(f"from specialisations, Triton {version} makes what launches make",
+                  by_notes, version)
+    scene.tap("by the same Triton, a note tells a changed source", changed_note)
+    for before, version in (("3.6.0", "3.9.0"), ("3.9.0", "3.6.0")):
+        scene.tap(f"what Triton {before} recorded makes the kernels of Triton {version}",
+                  other_triton, before, version)
+    scene.folders = []
+    scene.tap("what only the IR of another Triton tells is refused", other_ir)
+    scene.tap("a source that is gone, changed or broken costs itself alone", changed)
+    scene.tap("a source that exits, dies, prints or wants what is not there fails alone",
+              rude)
+    scene.tap("a source that was moved is found by PYTHONPATH", moved)
+    scene.tap("what tells nothing of a kernel is told", without)
+    scene.tap("a specialisation that lacks members is refused", torn)
+    scene.tap("a Python without a Triton is named", no_triton)
+    scene.tap("a stage is had instead of entries", emitted)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_scene(tell))

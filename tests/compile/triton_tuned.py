@@ -297,34 +297,39 @@ def modules(scene):
                          "compiled 0, hits 0, failed 1 ")
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="tkbundle-tuned.") as folder:
+def run_in_scene(tell_all):
+    """What a script of such checks does; its exit status."""
+    with tempfile.TemporaryDirectory(prefix="tkbundle-triton.") as folder:
         scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
         if not os.access(scene.python, os.X_OK):
             print("1..0 # SKIP Triton is not in build/venv: ./bootstrap test puts it there")
             return 0
-        for version in ("3.3.1", "3.6.0", "3.9.0"):
-            chosen = [(name, signature, arguments, scene.cache())
-                      for name, signature, arguments, since in LAUNCHES
-                      if version == "3.6.0" or name in OTHERS and number(version) >= number(since)]
-            failure = scene.launch(version, [(name, arguments, cache)
-                                             for name, _, arguments, cache in chosen])
-            for name, signature, _, cache in chosen:
-                scene.tap(f"{name} of '{signature}' has the keys of a launch, by Triton {version}",
-                          has_same_keys, version, name, signature, cache, failure)
-        scene.tap("a configuration that fails costs itself alone", one_failure)
-        scene.tap("pruning by what is unknown leaves all", unknown_prune)
-        scene.tap("a heuristic of what is unknown is named", unknown_heuristic)
-        scene.tap("what no launch asks for is counted, and fails if that is strict", unasked)
-        scene.tap("constants and options select configurations", selected)
-        scene.tap("each configuration is told of, and is a hit then", hits)
-        scene.tap("a stage that is larger than a message is had whole", large_stage)
-        scene.tap("each Python compiles for each target, and a broken one fails alone", matrix)
-        scene.tap("a folder of Inductor's without kernels, or without PyTorch, is told",
-                  modules)
+        tell_all(scene)
         print(f"1..{scene.count}")
         return 1 if scene.failed else 0
 
 
+def tell(scene):
+    for version in ("3.3.1", "3.6.0", "3.9.0"):
+        chosen = [(name, signature, arguments, scene.cache())
+                  for name, signature, arguments, since in LAUNCHES
+                  if version == "3.6.0" or name in OTHERS and number(version) >= number(since)]
+        failure = scene.launch(version, [(name, arguments, cache)
+                                         for name, _, arguments, cache in chosen])
+        for name, signature, _, cache in chosen:
+            scene.tap(f"{name} of '{signature}' has the keys of a launch, by Triton {version}",
+                      has_same_keys, version, name, signature, cache, failure)
+    scene.tap("a configuration that fails costs itself alone", one_failure)
+    scene.tap("pruning by what is unknown leaves all", unknown_prune)
+    scene.tap("a heuristic of what is unknown is named", unknown_heuristic)
+    scene.tap("what no launch asks for is counted, and fails if that is strict", unasked)
+    scene.tap("constants and options select configurations", selected)
+    scene.tap("each configuration is told of, and is a hit then", hits)
+    scene.tap("a stage that is larger than a message is had whole", large_stage)
+    scene.tap("each Python compiles for each target, and a broken one fails alone", matrix)
+    scene.tap("a folder of Inductor's without kernels, or without PyTorch, is told",
+              modules)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_scene(tell))
