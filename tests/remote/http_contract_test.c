@@ -22,8 +22,7 @@ REMOTE_CONTRACT(http_index)
 
 static const char *start_tls(void)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	const struct server server =
 		start_nginx(text("%s%s", nginx_tls("server"), nginx_dav()));
 

@@ -315,8 +315,7 @@ TEST(oci_auth, a_token_that_ends_is_renewed)
 TEST(oci_auth, a_certificate_is_checked_before_anything_is_said)
 {
 	forget_user();
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	write_passwords();
 	const struct server server = start_registry(
 		text("  tls:\n    certificate: %s/server.pem\n"

@@ -20,8 +20,7 @@ static void check_trusted(const struct tls_target *target)
 
 TEST(tls, a_server_of_a_known_authority_is_trusted)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost,IP:127.0.0.1", 2);
+	make_certified("DNS:localhost,IP:127.0.0.1", 2);
 	check_each("server", NO_CERTIFICATE, check_trusted);
 }
 
@@ -55,8 +54,7 @@ static void check_loud(const struct tls_target *target)
 
 TEST(tls, without_verification_it_works_and_is_loud)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:other", -1);
+	make_certified("DNS:other", -1);
 	check_each("server", NO_CERTIFICATE, check_loud);
 }
 
@@ -81,8 +79,7 @@ static void check_names(const struct tls_target *target)
 
 TEST(tls, a_certificate_for_another_name_is_refused)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:cache.test,IP:127.0.0.2", 2);
+	make_certified("DNS:cache.test,IP:127.0.0.2", 2);
 	check_each("server", NO_CERTIFICATE, check_names);
 }
 
@@ -95,8 +92,7 @@ static void check_expired(const struct tls_target *target)
 
 TEST(tls, an_expired_certificate_is_refused)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", -1);
+	make_certified("DNS:localhost", -1);
 	check_each("server", NO_CERTIFICATE, check_expired);
 }
 
@@ -137,8 +133,7 @@ TEST(tls, a_server_that_breaks_off_for_want_of_one_is_denied)
 {
 	static const char *const versions[] = { "-tls1_2", "-tls1_3" };
 
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	for (size_t i = 0; i < TKB_COUNT_OF(versions); i++) {
 		const unsigned port = free_port();
 		struct tls_target target = { .kind = &tls_kinds[1] };
@@ -173,8 +168,7 @@ static void check_files(const struct tls_target *target)
 
 TEST(tls, files_that_cannot_be_used_are_named)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	make_certificate("client", "ca", "DNS:client", 2);
 	CHECK_INT(run("openssl", "pkey", "-in", "client.key", "-aes256",
 	              "-passout", "pass:1234", "-out", "locked.key", NULL)
@@ -233,8 +227,7 @@ static void check_mixed_up(const struct tls_target *target)
 
 TEST(tls, a_server_without_it_is_told_from_one_with_it)
 {
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	check_each("server", NO_CERTIFICATE, check_mixed_up);
 }
 
@@ -280,8 +273,7 @@ TEST(tls, a_server_that_dies_in_the_middle_is_unavailable)
 {
 	struct server server;
 
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	for (size_t i = 0; i < TLS_KINDS; i++) {
 		struct tls_target target = {
 			&tls_kinds[i],
@@ -300,8 +292,7 @@ TEST(tls, an_http_server_under_another_name_is_told_both)
 {
 	struct tls_target target = { .kind = &tls_kinds[1] };
 
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:cache.test", 2);
+	make_certified("DNS:cache.test", 2);
 	target.server = start_nginx(
 		text("%sif ($host != \"localhost\") { return 418; }\n"
 	             "if ($ssl_server_name != \"cache.test\") "
@@ -320,8 +311,7 @@ TEST(tls, a_redirect_on_a_server_under_another_name_is_followed)
 	};
 	struct tls_target target = { .kind = &tls_kinds[1] };
 
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:cache.test", 2);
+	make_certified("DNS:cache.test", 2);
 	for (size_t i = 0; i < TKB_COUNT_OF(servers); i++) {
 		target.server = start_nginx(
 			text("%sif ($host != \"localhost\") { return 418; }\n"
@@ -347,8 +337,7 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	if ((curl_version_info(CURLVERSION_NOW)->features &
 	     CURL_VERSION_HTTP2) == 0)
 		skip(); /* as that of the wheels */
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	target.server = start_tls_nginx("server", NO_CERTIFICATE);
 	struct handle *handle =
 		must_connect(tls_url(&target, "localhost", "?cafile=ca.pem"));
@@ -394,8 +383,7 @@ static int ask_slow_server(const char *seconds, bool is_behind,
 	struct server front = { .tls_port = port };
 	int rc;
 
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	CHECK(start_server(&server, port, "log", "python3", "-c", slow_server,
 	                   text("%u", port), seconds, NULL));
 	if (is_behind)
@@ -436,8 +424,7 @@ TEST(tls, a_redirect_out_of_tls_is_not_followed)
 {
 	struct tls_target target = { .kind = &tls_kinds[1] };
 
-	make_authority("ca");
-	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certified("DNS:localhost", 2);
 	target.server = start_nginx(text("%slocation / { return 302 "
 	                                 "http://localhost/x?token=s3cret; }\n",
 	                                 nginx_tls("server")));

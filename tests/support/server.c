@@ -306,3 +306,9 @@ void make_certificate(const char *name, const char *authority,
 	              text("%d", days), "-extfile", extensions, "-out",
 	              text("%s.pem", name), NULL));
 }
+
+void make_certified(const char *names, int days)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", names, days);
+}

@@ -70,4 +70,7 @@ void make_authority(const char *name);
 void make_certificate(const char *name, const char *authority,
                       const char *names, int days);
 
+/* The same of "server" by the new authority "ca". */
+void make_certified(const char *names, int days);
+
 #endif
