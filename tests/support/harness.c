@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -421,12 +422,20 @@ pid_t must_fork(void)
 {
 	static const int signals[] = { SIGABRT, SIGBUS,  SIGFPE,
 		                       SIGILL,  SIGSEGV, SIGSYS };
+	const pid_t parent = getpid();
 	const pid_t child = fork();
 
 	CHECK(child >= 0);
-	for (size_t i = 0; child == 0 && i < TKB_COUNT_OF(signals); i++)
+	if (child != 0)
+		return child;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	for (size_t i = 0; i < TKB_COUNT_OF(signals); i++)
 		(void)signal(signals[i], SIG_DFL);
-	return child;
+	/* To cmocka: abort where a check fails. */
+	(void)setenv("CMOCKA_TEST_ABORT", "1", 1);
+	return 0;
 }
 
 int end_of(pid_t child)

@@ -223,7 +223,8 @@ char *const *arguments_of(const char *name, va_list rest);
 
 /*
  * A child of the test, in which this returns 0: it ends by _exit(), and dies of a
- * signal instead of going on with the next test.
+ * signal or a check that fails instead of going on with the next test. It does not
+ * outlive the test program.
  */
 pid_t must_fork(void);
 
