@@ -105,7 +105,6 @@ TEST(blob_buffer, begins_anew_after_a_reset)
 	check_holds(&hold, many);
 }
 
-/* What a sink was given. */
 TEST(blob_buffer, sends_all_of_it)
 {
 	static const size_t sizes[] = { 0, 100, 3 * LARGE + 5 };

@@ -582,7 +582,7 @@ TEST(tools_memory, is_whole_while_several_write_it)
 		CHECK(strncmp(read_file(memory).data, "tkbundle tools", 14) ==
 		      0);
 	for (unsigned i = 0; i < 4; i++)
-		(void)end_of(children[i]);
+		CHECK_INT(end_of(children[i]), 0);
 	for (unsigned i = 0; i < 4; i++)
 		known += is_known(i, answer);
 	CHECK(known != 0);
