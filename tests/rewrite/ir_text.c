@@ -114,6 +114,7 @@ static size_t read_names(char *rest, struct name *names)
 		*name = (struct name){ .name = strsep(&each, " ") };
 		for (char *item; (item = strsep(&each, " ")) != NULL;)
 			add_item(name, item);
+		CHECK(name->count != 0);
 	}
 	return count;
 }
