@@ -2,7 +2,6 @@
 #include "base/base.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void tkb_free_at(void *pointer_to_pointer)
 {
@@ -24,6 +23,13 @@ const char *tkb_environment(const char *name)
 	return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
+void tkb_sort(void *items, size_t count, size_t size,
+              int (*compare)(const void *a, const void *b))
+{
+	if (count > 1)
+		qsort(items, count, size, compare);
+}
+
 int tkb_compare_texts(const void *a, const void *b)
 {
 	const char *const *left = a;
@@ -36,14 +42,18 @@ size_t tkb_sort_texts(const char **texts, size_t count)
 {
 	size_t kept = 0;
 
-	if (count == 0)
-		return 0;
-	qsort(texts, count, sizeof(*texts), tkb_compare_texts);
+	tkb_sort(texts, count, sizeof(*texts), tkb_compare_texts);
 	for (size_t i = 0; i < count; i++) {
 		if (kept == 0 || strcmp(texts[i], texts[kept - 1]) != 0)
 			texts[kept++] = texts[i];
 	}
 	return kept;
+}
+
+bool tkb_has_text(const char *const *sorted, size_t count, const char *text)
+{
+	return count != 0 && bsearch(&text, sorted, count, sizeof(*sorted),
+	                             tkb_compare_texts) != NULL;
 }
 
 size_t tkb_lower_bound(const void *key, const void *items, size_t count,

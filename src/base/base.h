@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -56,11 +57,23 @@ static inline uint32_t tkb_or_default(uint32_t value, uint32_t otherwise)
 	return value != 0 ? value : otherwise;
 }
 
-/* Compare items by the `const char *` that they begin with, for qsort(). */
+static inline bool tkb_begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* qsort(), which also takes no items at NULL. */
+void tkb_sort(void *items, size_t count, size_t size,
+              int (*compare)(const void *a, const void *b));
+
+/* Compare items by the `const char *` that they begin with, for tkb_sort(). */
 int tkb_compare_texts(const void *a, const void *b);
 
 /* Sort `count` texts, drop duplicates, and return how many are left. */
 size_t tkb_sort_texts(const char **texts, size_t count);
+
+/* Is `text` one of `count` sorted texts? */
+bool tkb_has_text(const char *const *sorted, size_t count, const char *text);
 
 /*
  * The index of the first of `count` sorted items, each of `size` bytes, that is

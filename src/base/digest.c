@@ -164,9 +164,7 @@ void tkb_digests_sort(struct tkb_digests *digests)
 	struct tkb_digest *items = digests->items;
 	size_t kept = 0;
 
-	if (digests->count > 1)
-		qsort(items, digests->count, sizeof(*items),
-		      tkb_compare_digests);
+	tkb_sort(items, digests->count, sizeof(*items), tkb_compare_digests);
 	for (size_t i = 0; i < digests->count; i++) {
 		if (kept == 0 || !tkb_digest_equal(&items[kept - 1], &items[i]))
 			items[kept++] = items[i];

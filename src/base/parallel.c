@@ -401,8 +401,7 @@ size_t *tkb_largest_first(const uint64_t *sizes, size_t count)
 	}
 	for (size_t i = 0; i < count; i++)
 		ranked[i] = (struct ranked){ sizes[i], i };
-	if (count != 0)
-		qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	tkb_sort(ranked, count, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < count; i++)
 		order[i] = ranked[i].index;
 	return order;

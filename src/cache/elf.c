@@ -360,7 +360,7 @@ static bool needs_library(const struct elf *elf, const char *prefix)
 		if ((int64_t)le64toh((uint64_t)item.d_tag) != DT_NEEDED)
 			continue;
 		name = string_at(elf, &strings, le64toh(item.d_un.d_val));
-		if (name != NULL && strncmp(name, prefix, strlen(prefix)) == 0)
+		if (name != NULL && tkb_begins_with(name, prefix))
 			return true;
 	}
 	return false;
@@ -440,7 +440,7 @@ static bool libc_fits(const char *libc)
 #ifdef __GLIBC__
 		return false;
 #else
-		return strncmp(libc, "musl", 4) == 0;
+		return tkb_begins_with(libc, "musl");
 #endif
 	}
 #ifdef __GLIBC__

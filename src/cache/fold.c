@@ -228,14 +228,12 @@ int tkb_cache_fold(struct tkb_cache *cache, const struct tkb_scan *scan,
 {
 	int rc;
 
-	if (cache->found_count > 1)
-		qsort(cache->found, cache->found_count, sizeof(*cache->found),
-		      compare_found);
+	tkb_sort(cache->found, cache->found_count, sizeof(*cache->found),
+	         compare_found);
 	rc = hash_entries(cache, scan, watcher, err);
 	if (rc < 0)
 		return rc;
-	if (cache->left_out_count > 1)
-		qsort(cache->left_out, cache->left_out_count,
-		      sizeof(*cache->left_out), compare_left_out);
+	tkb_sort(cache->left_out, cache->left_out_count,
+	         sizeof(*cache->left_out), compare_left_out);
 	return 0;
 }

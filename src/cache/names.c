@@ -17,7 +17,7 @@ const char *tkb_name_extension(const char *name)
 
 bool tkb_name_is_group(const char *name)
 {
-	return strncmp(name, group_prefix, strlen(group_prefix)) == 0 &&
+	return tkb_begins_with(name, group_prefix) &&
 	       tkb_name_ends_with(name + strlen(group_prefix), ".json");
 }
 

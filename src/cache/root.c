@@ -181,9 +181,8 @@ static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
 	}
 	if (rc < 0)
 		return rc;
-	if (roots->count > 1)
-		qsort(roots->items, roots->count, sizeof(*roots->items),
-		      compare_roots);
+	tkb_sort(roots->items, roots->count, sizeof(*roots->items),
+	         compare_roots);
 	return 0;
 }
 

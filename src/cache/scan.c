@@ -138,7 +138,7 @@ static bool has_entry(const struct tkb_candidates *candidates, const char *key)
 
 		if (candidate->rc != TKB_MISS &&
 		    !candidate->found.is_unwanted &&
-		    strncmp(candidate->key, key, strlen(key)) == 0)
+		    tkb_begins_with(candidate->key, key))
 			return true;
 	}
 	return false;

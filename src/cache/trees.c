@@ -162,8 +162,7 @@ int tkb_cache_list_trees(struct tkb_cache *cache,
 		rc = list_tree(&lister, &cache->named[i], err);
 		lister.root++;
 	}
-	if (cache->unit_count > 1)
-		qsort(cache->units, cache->unit_count, sizeof(*cache->units),
-		      tkb_compare_texts);
+	tkb_sort(cache->units, cache->unit_count, sizeof(*cache->units),
+	         tkb_compare_texts);
 	return rc;
 }

@@ -45,15 +45,9 @@ static int list_needs(struct evidence *evidence,
 			evidence->needs[evidence->need_count++] =
 				saved->needs[j];
 	}
-	qsort(evidence->needs, total, sizeof(*evidence->needs),
-	      tkb_compare_texts);
+	tkb_sort(evidence->needs, total, sizeof(*evidence->needs),
+	         tkb_compare_texts);
 	return 0;
-}
-
-static bool is_needed(const struct evidence *evidence, const char *key)
-{
-	return bsearch(&key, evidence->needs, evidence->need_count,
-	               sizeof(*evidence->needs), tkb_compare_texts) != NULL;
 }
 
 static int compare_with_pair(const void *key, const void *item)
@@ -89,7 +83,7 @@ static int pick_pairs(struct tkb_collect_selection *selection,
 	int rc = 0;
 
 	if (evidence->has_winners && !is_winner &&
-	    !is_needed(evidence, pick.key))
+	    !tkb_has_text(evidence->needs, evidence->need_count, pick.key))
 		return 0;
 	if (is_winner)
 		end--;

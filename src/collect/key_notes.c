@@ -61,9 +61,8 @@ void tkb_key_notes_sort(struct tkb_key_notes *notes)
 {
 	size_t kept = 0;
 
-	if (notes->count > 1)
-		qsort(notes->items, notes->count, sizeof(*notes->items),
-		      compare_orders);
+	tkb_sort(notes->items, notes->count, sizeof(*notes->items),
+	         compare_orders);
 	for (size_t i = 0; i < notes->count; i++) {
 		if (kept == 0 || strcmp(notes->items[kept - 1].key,
 		                        notes->items[i].key) != 0)

@@ -151,8 +151,7 @@ static int add_lines(const struct tkb_key_notes *news,
 		return tkb_fail_nomem(err);
 	if (news->count != 0)
 		memcpy(items, news->items, news->count * sizeof(*items));
-	if (news->count > 1)
-		qsort(items, news->count, sizeof(*items), compare_makers);
+	tkb_sort(items, news->count, sizeof(*items), compare_makers);
 	for (size_t i = 0; i < news->count; i++) {
 		if (tkb_makers_of_key(known, items[i].key) != NULL)
 			continue;

@@ -75,9 +75,7 @@ static int read_said(const char *cache_root, struct said *said,
 		rc = tkb_append(&said->lines, &said->count, &said->capacity,
 		                &line, sizeof(line), err);
 	}
-	if (said->count > 1)
-		qsort(said->lines, said->count, sizeof(*said->lines),
-		      compare_lines);
+	tkb_sort(said->lines, said->count, sizeof(*said->lines), compare_lines);
 	return rc;
 }
 
@@ -213,9 +211,8 @@ static void keep_revoked(struct tkb_origins *origins)
 {
 	size_t kept = 0;
 
-	if (origins->count > 1)
-		qsort(origins->items, origins->count, sizeof(*origins->items),
-		      compare_sayings);
+	tkb_sort(origins->items, origins->count, sizeof(*origins->items),
+	         compare_sayings);
 	for (size_t i = 0; i < origins->count; i++) {
 		const struct saying *saying = &origins->items[i];
 

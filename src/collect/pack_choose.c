@@ -25,14 +25,9 @@ static int list_keys(const struct tkb_cache *cache, struct keys *out,
 		if (cache->found[i].entry.kind == TKB_KIND_KERNEL)
 			out->items[out->count++] = cache->found[i].entry.key;
 	}
-	qsort(out->items, out->count, sizeof(*out->items), tkb_compare_texts);
+	tkb_sort(out->items, out->count, sizeof(*out->items),
+	         tkb_compare_texts);
 	return 0;
-}
-
-static bool has_key(const struct keys *keys, const char *key)
-{
-	return bsearch(&key, keys->items, keys->count, sizeof(*keys->items),
-	               tkb_compare_texts) != NULL;
 }
 
 /* Keep the launcher with those of its kernels that exist, or drop it. */
@@ -48,7 +43,8 @@ static int choose_launcher(struct tkb_pack *pack, const struct keys *keys,
 	if (needs == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		if (has_key(keys, saving->saved.needs[i]))
+		if (tkb_has_text(keys->items, keys->count,
+		                 saving->saved.needs[i]))
 			needs[there++] = saving->saved.needs[i];
 	}
 	if (there == 0 ||

@@ -163,10 +163,9 @@ int tkb_inspect_writer(const struct tkb_root *root, const char *key,
 		return 0;
 	while (rc == 0 && !*has_writer_out) {
 		rc = tkb_dir_next(dir, &item, &fault);
-		*has_writer_out =
-			rc == 0 &&
-			strncmp(item->d_name, prefix, strlen(prefix)) == 0 &&
-			is_young(dirfd(dir), item->d_name);
+		*has_writer_out = rc == 0 &&
+		                  tkb_begins_with(item->d_name, prefix) &&
+		                  is_young(dirfd(dir), item->d_name);
 	}
 	if (rc < 0 && err != NULL)
 		*err = fault;

@@ -378,9 +378,8 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 	rc = list_launchers(maker, err);
 	if (rc < 0)
 		return rc;
-	if (out->dropped_count > 1)
-		qsort(out->dropped, out->dropped_count, sizeof(*out->dropped),
-		      tkb_compare_texts);
+	tkb_sort(out->dropped, out->dropped_count, sizeof(*out->dropped),
+	         tkb_compare_texts);
 	return 0;
 }
 

@@ -76,8 +76,7 @@ static void remove_old_marks(int own_fd, const char *current)
 	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
 		return;
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (strncmp(item->d_name, mark_prefix, strlen(mark_prefix)) ==
-		            0 &&
+		if (tkb_begins_with(item->d_name, mark_prefix) &&
 		    strcmp(item->d_name, current) != 0 &&
 		    is_old(own_fd, item->d_name))
 			(void)unlinkat(own_fd, item->d_name, 0);

@@ -39,11 +39,6 @@ void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
 		atomic_init(&stage->parts[i], -1);
 }
 
-static bool is_stage_name(const char *name)
-{
-	return strncmp(name, stage_prefix, strlen(stage_prefix)) == 0;
-}
-
 /* Remove folder `name` and its contents, as far as possible. */
 static void remove_folder(int dir_fd, const char *name)
 {
@@ -136,7 +131,7 @@ static void remove_dead_stages(int own_fd, bool is_locked)
 	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
 		return;
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (is_stage_name(item->d_name) &&
+		if (tkb_begins_with(item->d_name, stage_prefix) &&
 		    is_dead(own_fd, item->d_name, is_locked))
 			remove_stage(own_fd, item->d_name);
 	}
@@ -150,7 +145,7 @@ static bool has_stages(int own_fd)
 	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
 		return false;
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (is_stage_name(item->d_name))
+		if (tkb_begins_with(item->d_name, stage_prefix))
 			return true;
 	}
 	return false;

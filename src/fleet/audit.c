@@ -64,9 +64,8 @@ static int compare_read(const void *a, const void *b)
 /* Several records may name one blob: it is counted once. */
 static void count_read(struct auditor *auditor)
 {
-	if (auditor->read_count > 1)
-		qsort(auditor->read, auditor->read_count,
-		      sizeof(*auditor->read), compare_read);
+	tkb_sort(auditor->read, auditor->read_count, sizeof(*auditor->read),
+	         compare_read);
 	for (size_t i = 0; i < auditor->read_count; i++) {
 		if (i > 0 &&
 		    compare_read(&auditor->read[i - 1], &auditor->read[i]) == 0)

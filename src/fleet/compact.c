@@ -154,9 +154,8 @@ int tkb_compact(struct tkb_remote *remote, const char *ref,
 	             : tkb_records_keep_unsigned(remote, ref, records, err);
 	if (rc == 0)
 		rc = tkb_records_drop_revoked(remote, records, err);
-	if (records->count > 1)
-		qsort(records->items, records->count, sizeof(*records->items),
-		      compare_records);
+	tkb_sort(records->items, records->count, sizeof(*records->items),
+	         compare_records);
 	for (size_t i = 0; i < records->count && rc == 0;) {
 		const struct group group =
 			group_at(records, i, remote->max_blob_size);

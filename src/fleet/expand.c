@@ -279,7 +279,7 @@ static int fill_word(struct expander *expander, const char *word, size_t size,
 
 	(void)snprintf(copy, sizeof(copy), "%.*s",
 	               size < sizeof(copy) ? (int)size : 0, word);
-	if (strncmp(copy, "env:", strlen("env:")) == 0)
+	if (tkb_begins_with(copy, "env:"))
 		return fill_env(expander, copy + strlen("env:"), err);
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
 		if (strcmp(copy, words[i].name) != 0)

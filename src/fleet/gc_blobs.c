@@ -61,9 +61,9 @@ static int list_blobs(struct tkb_remote_gc *gc, size_t tier,
 
 	gc->blob_count = 0;
 	rc = tkb_remote_list(gc->remote, tier, &visitor, err);
-	if (rc == 0 && gc->blob_count > 1)
-		qsort(gc->blobs, gc->blob_count, sizeof(*gc->blobs),
-		      tkb_compare_digests);
+	if (rc == 0)
+		tkb_sort(gc->blobs, gc->blob_count, sizeof(*gc->blobs),
+		         tkb_compare_digests);
 	return rc;
 }
 

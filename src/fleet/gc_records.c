@@ -217,9 +217,7 @@ static int prune_envelopes(struct tkb_remote_gc *gc, const char *ref,
 
 static bool has_name(const struct tkb_ref_names *names, const char *name)
 {
-	return names->count > 0 &&
-	       bsearch(&name, names->items, names->count, sizeof(*names->items),
-	               tkb_compare_texts) != NULL;
+	return tkb_has_text(names->items, names->count, name);
 }
 
 static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
@@ -378,9 +376,8 @@ static int compare_record_ages(const void *a, const void *b)
 
 static void sort_items(struct tkb_remote_gc *gc)
 {
-	if (gc->item_count > 1)
-		qsort(gc->items, gc->item_count, sizeof(*gc->items),
-		      compare_record_ages);
+	tkb_sort(gc->items, gc->item_count, sizeof(*gc->items),
+	         compare_record_ages);
 }
 
 int tkb_remote_gc_read_again(struct tkb_remote_gc *gc, struct tkb_error *err)

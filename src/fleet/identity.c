@@ -97,9 +97,8 @@ int tkb_identities_list(const struct tkb_record_list *records,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < records->count; i++)
 		add_record_entries(&made, &records->items[i]);
-	if (made.count > 1)
-		qsort(made.items, made.count, sizeof(*made.items),
-		      compare_identities);
+	tkb_sort(made.items, made.count, sizeof(*made.items),
+	         compare_identities);
 	remove_twins(&made);
 	*out = made;
 	return 0;

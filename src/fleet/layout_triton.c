@@ -56,11 +56,11 @@ static bool format_cache_key(const char *format, const char *key,
 	bool has_file = false;
 
 	while (*format != '\0') {
-		if (strncmp(format, key_word, strlen(key_word)) == 0) {
+		if (tkb_begins_with(format, key_word)) {
 			tkb_buf_add_text(out, key);
 			format += strlen(key_word);
 			has_key = true;
-		} else if (strncmp(format, file_word, strlen(file_word)) == 0) {
+		} else if (tkb_begins_with(format, file_word)) {
 			tkb_buf_add_text(out, file);
 			format += strlen(file_word);
 			has_file = true;

@@ -222,9 +222,9 @@ static int list_places(struct tkb_pull_plan *plan, struct tkb_error *err)
 		for (size_t j = 0; j < record->entry_count && rc == 0; j++)
 			rc = add_places(plan, &record->entries[j], err);
 	}
-	if (rc == 0 && plan->place_count > 1)
-		qsort(plan->places, plan->place_count, sizeof(*plan->places),
-		      compare_places);
+	if (rc == 0)
+		tkb_sort(plan->places, plan->place_count, sizeof(*plan->places),
+		         compare_places);
 	for (size_t i = 0; i < plan->place_count; i++) {
 		if (kept == 0 || compare_places(&plan->places[kept - 1],
 		                                &plan->places[i]) != 0)

@@ -282,9 +282,8 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 		rc = pick_devices(pusher, &pusher->cache->found[i], err);
 	if (rc != 0)
 		return rc;
-	if (pusher->pick_count > 1)
-		qsort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
-		      tkb_compare_picks);
+	tkb_sort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
+	         tkb_compare_picks);
 	return report_left_out(pusher, err);
 }
 

@@ -189,19 +189,19 @@ static bool split_path(const char *path, struct wanted *out)
 	struct tkb_digest digest;
 	const char *slash;
 
-	if (strncmp(path, payload, strlen(payload)) == 0) {
+	if (tkb_begins_with(path, payload)) {
 		out->owner = OF_PAYLOAD;
 		out->key = tkb_text(path + strlen(payload));
 		out->name = out->key;
 		return tkb_digest_from_hex(out->key, &digest);
 	}
-	if (strncmp(path, unit, strlen(unit)) == 0) {
+	if (tkb_begins_with(path, unit)) {
 		*out = (struct wanted){ .owner = OF_UNIT,
 			                .key = tkb_text(""),
 			                .name = tkb_text("") };
 		return is_tree_path(path + strlen(unit));
 	}
-	if (strncmp(path, entry, strlen(entry)) != 0)
+	if (!tkb_begins_with(path, entry))
 		return false;
 	path += strlen(entry);
 	slash = strchr(path, '/');

@@ -44,9 +44,7 @@ static int list_units(const struct tkb_merge_plan *plan, struct units *out,
 		    plan->items[i].entry.kind == TKB_KIND_UNIT)
 			out->items[out->count++] = &plan->items[i];
 	}
-	if (out->count > 1)
-		qsort(out->items, out->count, sizeof(*out->items),
-		      compare_names);
+	tkb_sort(out->items, out->count, sizeof(*out->items), compare_names);
 	return 0;
 }
 

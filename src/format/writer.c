@@ -114,8 +114,7 @@ static int compare_members(const void *a, const void *b)
 
 void tkb_members_sort(struct tkb_member *members, size_t count)
 {
-	if (count > 1)
-		qsort(members, count, sizeof(*members), compare_members);
+	tkb_sort(members, count, sizeof(*members), compare_members);
 }
 
 void tkb_member_path(const struct tkb_member *member,

@@ -99,11 +99,10 @@ bool tkb_name_is_identifier(const char *name)
 
 bool tkb_name_is_taken(const char *name)
 {
-	if (bsearch(&name, taken, TKB_COUNT_OF(taken), sizeof(taken[0]),
-	            tkb_compare_texts) != NULL)
+	if (tkb_has_text(taken, TKB_COUNT_OF(taken), name))
 		return true;
 	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+		if (tkb_begins_with(name, prefixes[i]))
 			return true;
 	}
 	/* Names that are reserved for compilers, and names of types. */
@@ -113,7 +112,7 @@ bool tkb_name_is_taken(const char *name)
 
 bool tkb_name_is_made_up(const char *name)
 {
-	return strncmp(name, "arg", 3) == 0 &&
+	return tkb_begins_with(name, "arg") &&
 	       strspn(name + 3, "0123456789") == strlen(name + 3);
 }
 

@@ -271,7 +271,7 @@ bool tkb_name_is_of_library(const char *name)
 			return true;
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(families); i++) {
-		if (strncmp(name, families[i], strlen(families[i])) == 0)
+		if (tkb_begins_with(name, families[i]))
 			return true;
 	}
 	return false;

@@ -27,7 +27,7 @@ static int on_part(void *self, const struct tkb_cubin_part *part,
 	struct search *const search = self;
 
 	(void)err;
-	if (strncmp(part->name, prefix, sizeof(prefix) - 1) == 0 &&
+	if (tkb_begins_with(part->name, prefix) &&
 	    strcmp(part->name + sizeof(prefix) - 1, search->symbol) == 0) {
 		search->found = part->bytes;
 		search->is_found = true;

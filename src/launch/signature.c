@@ -112,7 +112,7 @@ static bool is_constant_word(const char *text)
 
 static int unknown_type(size_t index, const char *text, struct tkb_error *err)
 {
-	if (strncmp(text, "tensordesc", 10) == 0 ||
+	if (tkb_begins_with(text, "tensordesc") ||
 	    strcmp(text, "nvTmaDesc") == 0)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "item %zu of the signature is '%s': tensor "

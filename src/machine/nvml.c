@@ -181,7 +181,7 @@ static bool is_listed(const char *list, const struct tkb_gpu *gpu, size_t index)
 	while (*list != '\0') {
 		const size_t size = strcspn(list, ",");
 
-		if (strncmp(list, "GPU-", strlen("GPU-")) == 0) {
+		if (tkb_begins_with(list, "GPU-")) {
 			if (strncmp(list, gpu->uuid, size) == 0)
 				return true;
 		} else if (strtoul(list, NULL, 10) == index) {
@@ -203,7 +203,7 @@ static bool can_be_understood(const char *list)
 	while (*list != '\0') {
 		const size_t size = strcspn(list, ",");
 
-		if (strncmp(list, "GPU-", strlen("GPU-")) != 0 &&
+		if (!tkb_begins_with(list, "GPU-") &&
 		    (!has_indices || size == 0 ||
 		     strspn(list, "0123456789") != size))
 			return false;

@@ -403,13 +403,6 @@ static int keep_edges(struct tkb_ninja_parser *parser,
 	return rc;
 }
 
-bool tkb_ninja_build_has(const char *const *paths, size_t count,
-                         const char *path)
-{
-	return count != 0 && bsearch(&path, paths, count, sizeof(*paths),
-	                             tkb_compare_texts) != NULL;
-}
-
 /* Remove the paths that are in `others`; both lists are sorted. */
 static void subtract(struct tkb_ninja_paths *paths,
                      const struct tkb_ninja_paths *others)

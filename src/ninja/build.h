@@ -41,10 +41,6 @@ struct tkb_ninja_build {
 	size_t output_count;
 };
 
-/* Is `path` in the sorted list `paths`? */
-bool tkb_ninja_build_has(const char *const *paths, size_t count,
-                         const char *path);
-
 TKB_NODISCARD int tkb_ninja_build_read(struct tkb_bytes text,
                                        struct tkb_ninja_build *out,
                                        struct tkb_error *err);

@@ -60,8 +60,7 @@ static int keep_last(struct tkb_ninja_row *items, size_t count,
 		tkb_arena_alloc(&log->arena, count, sizeof(*log->outputs));
 	if (log->outputs == NULL)
 		return tkb_fail_nomem(err);
-	if (count != 0)
-		qsort(items, count, sizeof(*items), compare_rows);
+	tkb_sort(items, count, sizeof(*items), compare_rows);
 	for (size_t i = 0; i < count; i++) {
 		struct tkb_ninja_output *output =
 			&log->outputs[log->output_count];
@@ -230,9 +229,7 @@ int tkb_ninja_deps_read(struct tkb_bytes bytes, struct tkb_ninja_deps *out,
 	}
 	if (rc < 0)
 		return rc;
-	if (deps.count > 1)
-		qsort(deps.items, deps.count, sizeof(*deps.items),
-		      compare_deps);
+	tkb_sort(deps.items, deps.count, sizeof(*deps.items), compare_deps);
 	*out = deps;
 	deps = (struct tkb_ninja_deps){ 0 };
 	return 0;

@@ -20,7 +20,7 @@ const char *tkb_ninja_relative_path(const struct tkb_ninja_place *place,
 	const size_t length = strlen(place->folder);
 
 	if (path[0] != '/')
-		return strncmp(path, "../", 3) == 0 || strcmp(path, "..") == 0
+		return tkb_begins_with(path, "../") || strcmp(path, "..") == 0
 		               ? NULL
 		               : path;
 	return strncmp(path, place->folder, length) == 0 && path[length] == '/'
@@ -41,7 +41,7 @@ static bool format_absolute(const struct tkb_ninja_place *place,
 	if (path[0] == '/') {
 		length = 0;
 	} else {
-		while (strncmp(path, "../", 3) == 0) {
+		while (tkb_begins_with(path, "../")) {
 			while (length > 0 && place->folder[--length] != '/')
 				;
 			path += 3;

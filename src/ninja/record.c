@@ -95,8 +95,8 @@ static int read_logs(struct project *project, struct tkb_error *err)
 
 static bool is_output(const struct project *project, const char *path)
 {
-	return tkb_ninja_build_has(project->build.outputs,
-	                           project->build.output_count, path);
+	return tkb_has_text(project->build.outputs, project->build.output_count,
+	                    path);
 }
 
 /* List all inputs that no statement makes. */
@@ -457,9 +457,8 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < project->input_count; i++)
 		sorted[i] = &project->inputs[i];
-	if (project->input_count > 1)
-		qsort(sorted, project->input_count, sizeof(*sorted),
-		      compare_input_digests);
+	tkb_sort(sorted, project->input_count, sizeof(*sorted),
+	         compare_input_digests);
 	for (size_t i = 0; i < project->input_count; i++) {
 		tkb_digest_to_hex(&sorted[i]->digest, hex);
 		add_record_line(

@@ -73,8 +73,7 @@ int tkb_labels_read(const struct tkb_label *labels, size_t count,
 	}
 	if (rc < 0)
 		return rc;
-	if (count > 1)
-		qsort(out, count, sizeof(*out), compare_labels);
+	tkb_sort(out, count, sizeof(*out), compare_labels);
 	for (size_t i = 1; i < count; i++) {
 		if (strcmp(out[i - 1].name, out[i].name) == 0)
 			return tkb_fail(err, TKB_ERR_INVALID,
@@ -137,9 +136,8 @@ void tkb_pushes_sort(struct tkb_pushes *pushes)
 	                               ? pushes->count - TKB_PUSHES_LIMIT
 	                               : 0;
 
-	if (pushes->count > 1)
-		qsort(pushes->items, pushes->count, sizeof(*pushes->items),
-		      compare_notes);
+	tkb_sort(pushes->items, pushes->count, sizeof(*pushes->items),
+	         compare_notes);
 	if (surplus > 0)
 		memmove(pushes->items, pushes->items + surplus,
 		        TKB_PUSHES_LIMIT * sizeof(*pushes->items));

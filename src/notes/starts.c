@@ -129,10 +129,8 @@ static void sort_reports(struct reports *reports)
 {
 	size_t kept = 0;
 
-	if (reports->count < 2)
-		return;
-	qsort(reports->items, reports->count, sizeof(*reports->items),
-	      compare_report_digests);
+	tkb_sort(reports->items, reports->count, sizeof(*reports->items),
+	         compare_report_digests);
 	for (size_t i = 0; i < reports->count; i++) {
 		if (kept == 0 ||
 		    !tkb_digest_equal(&reports->items[kept - 1].digest,
@@ -140,8 +138,8 @@ static void sort_reports(struct reports *reports)
 			reports->items[kept++] = reports->items[i];
 	}
 	reports->count = kept;
-	qsort(reports->items, reports->count, sizeof(*reports->items),
-	      compare_reports);
+	tkb_sort(reports->items, reports->count, sizeof(*reports->items),
+	         compare_reports);
 }
 
 /* List the reports under a name, the newest first. Some may be read too. */

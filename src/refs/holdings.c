@@ -265,9 +265,8 @@ static int list_holdings_items(struct tkb_holdings *holdings,
 				                           : 0,
 				};
 	}
-	if (holdings->item_count > 1)
-		qsort(holdings->items, holdings->item_count,
-		      sizeof(*holdings->items), compare_holdings_items);
+	tkb_sort(holdings->items, holdings->item_count,
+	         sizeof(*holdings->items), compare_holdings_items);
 	remove_twins(holdings);
 	return 0;
 }

@@ -45,7 +45,7 @@ static int check_name(const char *name, struct tkb_digest *digest_out,
 	const size_t size = strlen(name);
 	size_t good = 0;
 
-	*is_digest_out = strncmp(name, BY_DIGEST, strlen(BY_DIGEST)) == 0 &&
+	*is_digest_out = tkb_begins_with(name, BY_DIGEST) &&
 	                 tkb_digest_from_hex(tkb_text(name + strlen(BY_DIGEST)),
 	                                     digest_out);
 	while (good < size && is_tag_byte(name[good], good == 0))

@@ -43,16 +43,10 @@ bool tkb_ref_is_valid(const char *ref)
 	}
 }
 
-bool tkb_ref_is_of_starts(const char *ref)
-{
-	return strncmp(ref, TKB_STARTS_PREFIX, strlen(TKB_STARTS_PREFIX)) == 0;
-}
-
 bool tkb_ref_is_reserved(const char *ref)
 {
-	return tkb_ref_is_of_starts(ref) ||
-	       strncmp(ref, TKB_SIGNED_PREFIX, strlen(TKB_SIGNED_PREFIX)) ==
-	               0 ||
+	return tkb_begins_with(ref, TKB_STARTS_PREFIX) ||
+	       tkb_begins_with(ref, TKB_SIGNED_PREFIX) ||
 	       strcmp(ref, TKB_REVOKED_NAME) == 0;
 }
 
@@ -382,9 +376,8 @@ static int tell_records(struct gathering *gathering,
 {
 	int rc = 0;
 
-	if (gathering->count > 1)
-		qsort(gathering->items, gathering->count,
-		      sizeof(*gathering->items), compare_kept);
+	tkb_sort(gathering->items, gathering->count, sizeof(*gathering->items),
+	         compare_kept);
 	for (size_t i = 0; i < gathering->count && rc == 0; i++) {
 		const struct kept *kept = &gathering->items[i];
 
@@ -477,7 +470,7 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 
 	if (!tkb_ref_is_valid(ref) ||
 	    (prefix == NULL ? tkb_ref_is_reserved(ref)
-	                    : strncmp(ref, prefix, strlen(prefix)) != 0))
+	                    : !tkb_begins_with(ref, prefix)))
 		return 0; /* not ours */
 	name = tkb_arena_string(&names->arena, tkb_text(ref));
 	if (name == NULL)
@@ -499,22 +492,11 @@ int tkb_remote_ref_names(struct tkb_remote *remote, bool needs_all,
                          struct tkb_ref_names *out, struct tkb_error *err)
 {
 	const struct tkb_tier_work work = { gather_names, out };
-	size_t kept = 0;
-	int rc;
+	const int rc = ask_all(remote, &work, needs_all, err);
 
-	rc = ask_all(remote, &work, needs_all, err);
-	if (rc != 0)
-		return rc;
-	if (out->count > 1)
-		qsort(out->items, out->count, sizeof(*out->items),
-		      tkb_compare_texts);
-	for (size_t i = 0; i < out->count; i++) {
-		if (kept == 0 ||
-		    strcmp(out->items[kept - 1], out->items[i]) != 0)
-			out->items[kept++] = out->items[i];
-	}
-	out->count = kept;
-	return 0;
+	if (rc == 0)
+		out->count = tkb_sort_texts(out->items, out->count);
+	return rc;
 }
 
 int tkb_remote_refs(struct tkb_remote *remote,

@@ -178,8 +178,6 @@ TKB_NODISCARD int tkb_remote_records_all(
 /* The name under which revocation lists are kept as records. */
 #define TKB_REVOKED_NAME "@revoked"
 
-bool tkb_ref_is_of_starts(const char *ref);
-
 /* Does the name begin with one of these? */
 bool tkb_ref_is_reserved(const char *ref);
 

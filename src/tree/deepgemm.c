@@ -171,7 +171,7 @@ bool tkb_deepgemm_is_name(const char *folder)
 {
 	const char *dot = strrchr(folder, '.');
 
-	return strncmp(folder, prefix, strlen(prefix)) == 0 &&
+	return tkb_begins_with(folder, prefix) &&
 	       strlen(folder) < TKB_DEEPGEMM_NAME_SIZE &&
 	       dot >= folder + strlen(prefix) && strlen(dot + 1) == DIGITS &&
 	       strspn(dot + 1, "0123456789abcdef") == DIGITS;

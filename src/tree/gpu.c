@@ -19,7 +19,7 @@ enum {
 
 bool tkb_gpu_is_platform(const char *platform)
 {
-	return strncmp(platform, MARK, strlen(MARK)) == 0;
+	return tkb_begins_with(platform, MARK);
 }
 
 bool tkb_gpu_fits(const char *platform, const struct tkb_gpu_here *here)

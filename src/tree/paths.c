@@ -157,9 +157,7 @@ static int find_forms(enum tkb_path_style style,
 		if (rc < 0)
 			return rc;
 	}
-	if (out->count != 0)
-		qsort(out->items, out->count, sizeof(*out->items),
-		      compare_forms);
+	tkb_sort(out->items, out->count, sizeof(*out->items), compare_forms);
 	return 0;
 }
 

@@ -223,9 +223,8 @@ int tkb_unit_names_open(int root_fd, const struct tkb_tree_rules *rules,
 	}
 	if (rc < 0)
 		return rc;
-	if (names->count > 1)
-		qsort(names->pairs, names->count, sizeof(*names->pairs),
-		      compare_name_pairs);
+	tkb_sort(names->pairs, names->count, sizeof(*names->pairs),
+	         compare_name_pairs);
 	*out = tkb_take(names);
 	return 0;
 }

@@ -79,9 +79,8 @@ int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
 	rc = tkb_remote_records(remote, name.text, &visitor, err);
 	if (rc < 0)
 		return rc;
-	if (envelopes.count > 1)
-		qsort(envelopes.items, envelopes.count,
-		      sizeof(*envelopes.items), compare_envelopes);
+	tkb_sort(envelopes.items, envelopes.count, sizeof(*envelopes.items),
+	         compare_envelopes);
 	*out = envelopes;
 	envelopes = (struct tkb_envelopes){ .count = 0 };
 	return 0;

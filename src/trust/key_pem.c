@@ -64,7 +64,7 @@ static int refuse_label(const char *label, const char *name,
 	                "'%.300s' is a '%.60s': keys are PEM of PKCS #8 or "
 	                "SubjectPublicKeyInfo%s",
 	                name, label,
-	                strncmp(label, "EC ", 3) == 0
+	                tkb_begins_with(label, "EC ")
 	                        ? "; 'openssl pkey' converts it"
 	                        : "");
 }

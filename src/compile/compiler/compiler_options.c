@@ -18,9 +18,9 @@ static const char *include_folder(const char *option)
 {
 	static const char name[] = "--include-path=";
 
-	if (strncmp(option, "-I", 2) == 0)
+	if (tkb_begins_with(option, "-I"))
 		return option + 2;
-	if (strncmp(option, name, strlen(name)) == 0)
+	if (tkb_begins_with(option, name))
 		return option + strlen(name);
 	return NULL;
 }

@@ -23,7 +23,7 @@ static const char *const architectures[] = {
  */
 static bool is_hip(const char *target)
 {
-	return strncmp(target, "hip:", 4) == 0 || strcmp(target, "hip") == 0;
+	return tkb_begins_with(target, "hip:") || strcmp(target, "hip") == 0;
 }
 
 static int fail_unknown_target(const char *target, struct tkb_error *err)
@@ -40,7 +40,7 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is a target for Triton's kernels only",
 		                target);
-	if (strncmp(target, "cuda:", 5) != 0 && strcmp(target, "cuda") != 0)
+	if (!tkb_begins_with(target, "cuda:") && strcmp(target, "cuda") != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "there is no target '%s': targets are "
 		                "cuda:90 and the like, and, for Triton's "
@@ -104,7 +104,7 @@ int tkb_target_find(const char *target, size_t *index_out,
 		const size_t length = strlen(arch);
 		const char *rest;
 
-		if (strncmp(target, "cuda:", 5) != 0 ||
+		if (!tkb_begins_with(target, "cuda:") ||
 		    strncmp(target + 5, arch, length) != 0)
 			continue;
 		rest = target + 5 + length;

@@ -41,7 +41,7 @@ static void name_folder(const char *program, const char *between,
 	static const char up[] = "../";
 	const char *end = strrchr(program, '/');
 
-	while (end != NULL && strncmp(between, up, strlen(up)) == 0) {
+	while (end != NULL && tkb_begins_with(between, up)) {
 		end = memrchr(program, '/', (size_t)(end - program));
 		between += strlen(up);
 	}

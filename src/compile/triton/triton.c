@@ -204,13 +204,13 @@ static void add_number_field(struct tkb_buf *out, enum tkb_triton_field field,
 static size_t find_arch(const char *target, const char **begin_out)
 {
 	static const char digits[] = "0123456789";
-	const bool is_hip = strncmp(target, "hip:gfx", 7) == 0;
+	const bool is_hip = tkb_begins_with(target, "hip:gfx");
 	const char *begin = target + (is_hip ? 4 : 5);
 	const size_t before = is_hip ? 3 : 0;
 	const char *end;
 	size_t length;
 
-	if (!is_hip && strncmp(target, "cuda:", 5) != 0)
+	if (!is_hip && !tkb_begins_with(target, "cuda:"))
 		return 0;
 	length = before +
 	         strspn(begin + before, is_hip ? "0123456789abcdef" : digits);
@@ -270,7 +270,7 @@ static int write_triton_request(const struct tkb_triton *triton,
 		                "hip:gfx942",
 		                unit->target);
 	/* The user's Triton may know newer CUDA targets than tkbundle. */
-	rc = strncmp(unit->target, "hip:", 4) == 0
+	rc = tkb_begins_with(unit->target, "hip:")
 	             ? tkb_target_check(unit->target, err)
 	             : 0;
 	if (rc == 0)

@@ -64,8 +64,7 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 	for (char **item = environ; item != NULL && *item != NULL; item++) {
 		is_passing = false;
 		for (size_t i = 0; i < TKB_COUNT_OF(passing); i++)
-			is_passing |= strncmp(*item, passing[i],
-			                      strlen(passing[i])) == 0;
+			is_passing |= tkb_begins_with(*item, passing[i]);
 		if (is_passing)
 			continue;
 		tkb_buf_add_text(&all, *item);

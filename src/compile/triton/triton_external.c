@@ -86,13 +86,6 @@ int tkb_triton_find_worker(const char *given, struct tkb_buf *out,
 	return tkb_buf_check(out, err);
 }
 
-static bool is_tritons(const char *name)
-{
-	static const char begin[] = "TRITON_";
-
-	return strncmp(name, begin, strlen(begin)) == 0;
-}
-
 /* Find "NAME=value" in the environment; if it is not set, return `name`. */
 static const char *find_variable(const char *name)
 {
@@ -144,11 +137,11 @@ int tkb_triton_environment(const char *cache_root, const char *ptxas,
 		return tkb_fail_nomem(err);
 	*out = variables;
 	for (size_t i = 0; (listed = tkb_triton_variable(i)) != NULL; i++) {
-		if (!is_tritons(listed->name))
+		if (!tkb_begins_with(listed->name, "TRITON_"))
 			*variables++ = find_variable(listed->name);
 	}
 	for (char **item = environ; item != NULL && *item != NULL; item++) {
-		if (is_tritons(*item))
+		if (tkb_begins_with(*item, "TRITON_"))
 			*variables++ = *item;
 	}
 	/* Later texts take precedence. */

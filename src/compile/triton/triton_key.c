@@ -22,7 +22,7 @@ static bool is_of_libraries(const char *variable)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++) {
-		if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
+		if (tkb_begins_with(variable, begins[i]))
 			return true;
 	}
 	return false;

@@ -56,9 +56,8 @@ static int list_gc_items(struct tkb_gc *gc, struct tkb_error *err)
 	rc = tkb_gc_bind_units(gc, err);
 	if (rc < 0)
 		return rc;
-	if (gc->item_count > 1)
-		qsort(gc->items, gc->item_count, sizeof(*gc->items),
-		      compare_last_uses);
+	tkb_sort(gc->items, gc->item_count, sizeof(*gc->items),
+	         compare_last_uses);
 	tkb_gc_index_units(gc);
 	return 0;
 }

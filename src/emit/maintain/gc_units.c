@@ -171,9 +171,7 @@ static int list_units(struct tkb_gc *gc, struct tkb_error *err)
 				.found = gc->items[i].found, .item = i
 			};
 	}
-	if (gc->unit_count > 1)
-		qsort(gc->units, gc->unit_count, sizeof(*gc->units),
-		      compare_units);
+	tkb_sort(gc->units, gc->unit_count, sizeof(*gc->units), compare_units);
 	return 0;
 }
 
@@ -223,9 +221,8 @@ int tkb_gc_bind_units(struct tkb_gc *gc, struct tkb_error *err)
 	}
 	if (rc < 0)
 		return rc;
-	if (gc->naming_count > 1)
-		qsort(gc->namings, gc->naming_count, sizeof(*gc->namings),
-		      compare_namings);
+	tkb_sort(gc->namings, gc->naming_count, sizeof(*gc->namings),
+	         compare_namings);
 	pass_on_uses(gc);
 	return 0;
 }

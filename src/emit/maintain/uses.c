@@ -218,9 +218,7 @@ static int look_up_all(struct tkb_uses *uses, struct tkb_error *err)
 		if (rc == 0)
 			uses->count++;
 	}
-	if (uses->count > 1)
-		qsort(uses->items, uses->count, sizeof(*uses->items),
-		      compare_uses);
+	tkb_sort(uses->items, uses->count, sizeof(*uses->items), compare_uses);
 	return 0;
 }
 

@@ -221,8 +221,8 @@ static int dir_add(void *self, const struct tkb_op_limits *limits,
 	 * on a file system that is not mounted yet, which would hide the
 	 * report.
 	 */
-	if (tkb_ref_is_of_starts(ref) && stat(folder->path, &status) < 0 &&
-	    errno == ENOENT)
+	if (tkb_begins_with(ref, TKB_STARTS_PREFIX) &&
+	    stat(folder->path, &status) < 0 && errno == ENOENT)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "the folder is not there");
 	return tkb_dir_file_store(self, ref, digest, &blob, err);

@@ -93,7 +93,7 @@ static bool is_about_proxy(CURL *curl, const struct tkb_remote_url *url,
 	const char *text = NULL;
 	size_t size;
 
-	if (strncmp(fault, opening, strlen(opening)) != 0 || parts == NULL ||
+	if (!tkb_begins_with(fault, opening) || parts == NULL ||
 	    tkb_remote_url_param(url, "server-name") != NULL)
 		return false;
 	(void)curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &text);

@@ -215,7 +215,7 @@ int tkb_http_url_resolve(const char *base, const char *reference,
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
 		                     "it names something that is not an HTTP "
 		                     "URL");
-	if (strncmp(base, "https:", 6) == 0 &&
+	if (tkb_begins_with(base, "https:") &&
 	    strcmp(origin.scheme, "https") != 0)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it leads from https to %s", origin.scheme);
@@ -241,7 +241,7 @@ static int go_to_other_server(struct tkb_http_slot *slot,
 	const bool reads = strcmp(request->method, "GET") == 0 ||
 	                   strcmp(request->method, "HEAD") == 0;
 
-	if (strncmp(slot->url, "https:", 6) == 0 &&
+	if (tkb_begins_with(slot->url, "https:") &&
 	    strcmp(origin->scheme, "https") != 0)
 		return tkb_fail(&slot->request->error, TKB_ERR_DENIED,
 		                "it redirects from https to %s",

@@ -119,7 +119,7 @@ static int check_part(struct tkb_http_slot *slot)
 	               (unsigned long long)request->offset);
 	if (curl_easy_header(slot->curl, "Content-Range", 0, CURLH_HEADER, -1,
 	                     &header) == CURLHE_OK &&
-	    strncmp(header->value, wanted, strlen(wanted)) == 0)
+	    tkb_begins_with(header->value, wanted))
 		return 0;
 	return tkb_fail(&request->error, TKB_ERR_UNAVAILABLE,
 	                "it sends another part than requested");

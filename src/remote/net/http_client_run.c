@@ -42,8 +42,9 @@ static size_t window(const struct run *run)
 
 	if (has_http_2(client))
 		return client->slot_count;
-	return client->version == 0 && strncmp(run->requests[run->next].url,
-	                                       "https:", 6) == 0
+	return client->version == 0 &&
+	                       tkb_begins_with(run->requests[run->next].url,
+	                                       "https:")
 	               ? 1
 	               : client->options.connections;
 }

@@ -155,7 +155,7 @@ static int set_url(struct tkb_http_slot *slot, const char *url,
 		tkb_remote_url_param(slot->options->url, "server-name");
 
 	if (name != NULL && !slot->is_other_server &&
-	    strncmp(url, "https://", 8) == 0)
+	    tkb_begins_with(url, "https://"))
 		return rename_server(slot, url, name, err);
 	slot->url = strdup(url);
 	return slot->url == NULL ? tkb_fail_nomem(err) : 0;

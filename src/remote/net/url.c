@@ -83,7 +83,7 @@ static const char *find_tls_param(const struct tkb_remote_url *url)
 static bool is_loopback(const char *host)
 {
 	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-	       (strncmp(host, "127.", 4) == 0 &&
+	       (tkb_begins_with(host, "127.") &&
 	        strspn(host, "0123456789.") == strlen(host));
 }
 

@@ -97,14 +97,14 @@ static int take_config_value(void *self, const char *path,
 		return 0;
 	if (strcmp(path, "credsStore") == 0) {
 		(void)snprintf(found->store, NAME_LIMIT, "%s", value);
-	} else if (strncmp(path, helpers, strlen(helpers)) == 0) {
+	} else if (tkb_begins_with(path, helpers)) {
 		path += strlen(helpers);
 		size = fit(found, path, strlen(path));
 		if (size > found->helper_size) {
 			found->helper_size = size;
 			(void)snprintf(found->helper, NAME_LIMIT, "%s", value);
 		}
-	} else if (strncmp(path, auths, strlen(auths)) == 0) {
+	} else if (tkb_begins_with(path, auths)) {
 		path += strlen(auths);
 		if (ends_with(path, "/auth", &size)) {
 			size = fit(found, path, size);

@@ -160,7 +160,7 @@ static int take_tag_value(void *self, const char *path, enum tkb_json_type type,
 	if (strcmp(path, "name") == 0 && type == TKB_JSON_STRING)
 		page->is_list = true;
 	if (strcmp(path, "tags/*") != 0 || type != TKB_JSON_STRING ||
-	    strncmp(value, page->start, strlen(page->start)) != 0 ||
+	    !tkb_begins_with(value, page->start) ||
 	    !tkb_oci_tag_read(value, &digest, &start))
 		return 0;
 	if (tags->count == TAGS_LIMIT)

@@ -127,13 +127,13 @@ static int write_query(const struct tkb_oci_auth *auth, struct tkb_buf *out,
 static int check_realm(const struct tkb_oci *oci, struct tkb_error *err)
 {
 	const char *realm = oci->auth.realm;
-	const bool is_tls = strncmp(realm, "https://", 8) == 0;
+	const bool is_tls = tkb_begins_with(realm, "https://");
 
 	if (!is_visible_text(realm) ||
-	    (!is_tls && strncmp(realm, "http://", 7) != 0))
+	    (!is_tls && !tkb_begins_with(realm, "http://")))
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it does not name its token server");
-	if (!is_tls && strncmp(oci->base, "https:", 6) == 0)
+	if (!is_tls && tkb_begins_with(oci->base, "https:"))
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it has TLS, but its token server, '%.200s', "
 		                "has none",

@@ -173,7 +173,7 @@ static const struct {
 
 int tkb_redis_explain(const char *text, struct tkb_error *err)
 {
-	if (strncmp(text, "NOPERM ", strlen("NOPERM ")) == 0)
+	if (tkb_begins_with(text, "NOPERM "))
 		return explain_rights(text, err);
 	for (size_t i = 0; i < TKB_COUNT_OF(refusals); i++) {
 		if (strncmp(text, refusals[i].start,

@@ -198,9 +198,8 @@ static int read_stamps(struct listing *listing, const struct tkb_reply *hash,
 			tkb_redis_age(listing->redis, hash->items[i + 1]->text);
 		listing->stamp_count++;
 	}
-	if (listing->stamp_count > 1)
-		qsort(listing->stamps, listing->stamp_count,
-		      sizeof(*listing->stamps), tkb_compare_digests);
+	tkb_sort(listing->stamps, listing->stamp_count,
+	         sizeof(*listing->stamps), tkb_compare_digests);
 	return 0;
 }
 

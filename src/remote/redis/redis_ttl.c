@@ -32,7 +32,7 @@ int tkb_redis_read_ttl_test(struct tkb_redis *redis,
 	if (rc < 0)
 		return rc;
 	redis->asks_ttl = reply->kind == TKB_REPLY_ERROR &&
-	                  strncmp(reply->text.data, "ERR ", 4) == 0;
+	                  tkb_begins_with(reply->text.data, "ERR ");
 	return 0;
 }
 

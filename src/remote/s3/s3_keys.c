@@ -77,7 +77,7 @@ static bool is_head(char *line, enum tkb_s3_file file, const char *profile)
 		return false;
 	*end = '\0';
 	head = trim_spaces(line + 1);
-	if (file == TKB_S3_CONFIG && strncmp(head, "profile", 7) == 0 &&
+	if (file == TKB_S3_CONFIG && tkb_begins_with(head, "profile") &&
 	    is_space(head[7]))
 		head = trim_spaces(head + 7);
 	else if (file == TKB_S3_CONFIG && strcmp(head, "default") != 0)

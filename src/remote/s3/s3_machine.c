@@ -34,7 +34,7 @@ static bool may_be_asked(const char *uri)
 		"http://127.0.0.1",      "http://[::1]"
 	};
 
-	if (strncmp(uri, "https://", 8) == 0)
+	if (tkb_begins_with(uri, "https://"))
 		return true;
 	for (size_t i = 0; i < TKB_COUNT_OF(hosts); i++) {
 		const size_t size = strlen(hosts[i]);

@@ -195,7 +195,7 @@ static const char *find_sts(const char *region, char own[STS_URL_SIZE])
 	if (url != NULL)
 		return url;
 	(void)snprintf(own, STS_URL_SIZE, "https://sts.%.64s.amazonaws.com%s/",
-	               region, strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
+	               region, tkb_begins_with(region, "cn-") ? ".cn" : "");
 	return own;
 }
 

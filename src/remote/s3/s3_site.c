@@ -61,7 +61,7 @@ static bool has_dots(const char *path)
 		const size_t size = strcspn(path, "/");
 
 		if ((size == 1 && path[0] == '.') ||
-		    (size == 2 && strncmp(path, "..", 2) == 0))
+		    (size == 2 && tkb_begins_with(path, "..")))
 			return true;
 		path += size;
 		path += *path == '/';
@@ -228,7 +228,7 @@ static int read_endpoint(const struct tkb_remote_url *url,
 		return rc;
 	(void)snprintf(own, sizeof(own), "https://s3.%s.amazonaws.com%s",
 	               site->region,
-	               strncmp(site->region, "cn-", 3) == 0 ? ".cn" : "");
+	               tkb_begins_with(site->region, "cn-") ? ".cn" : "");
 	return use_endpoint(site, endpoint != NULL ? endpoint : own,
 	                    has_path_style, err);
 }

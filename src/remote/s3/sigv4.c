@@ -65,8 +65,7 @@ int tkb_sigv4_query(const struct tkb_sigv4_pair *pairs, size_t count,
 		if (sorted[i].name == NULL || sorted[i].value == NULL)
 			return tkb_fail_nomem(err);
 	}
-	if (count > 1)
-		qsort(sorted, count, sizeof(*sorted), compare_sigv4_pairs);
+	tkb_sort(sorted, count, sizeof(*sorted), compare_sigv4_pairs);
 	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			tkb_buf_add_byte(out, '&');
