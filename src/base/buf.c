@@ -2,6 +2,7 @@
 #include "base/buf.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -77,6 +78,31 @@ void tkb_buf_add_number(struct tkb_buf *buf, uint64_t number)
 
 	(void)snprintf(digits, sizeof(digits), "%" PRIu64, number);
 	tkb_buf_add_text(buf, digits);
+}
+
+void tkb_print(struct tkb_buf *out, const char *format, ...)
+{
+	const size_t limit = out->limit;
+	va_list arguments;
+	char *room;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+
+	/* The NUL does not count: it may be behind the limit. */
+	out->limit += limit < SIZE_MAX;
+	room = (char *)tkb_buf_reserve(out, (size_t)length + 1);
+	out->limit = limit;
+	if (room == NULL)
+		return;
+	va_start(arguments, format);
+	(void)vsnprintf(room, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	out->size += (size_t)length;
 }
 
 int tkb_buf_check(const struct tkb_buf *buf, struct tkb_error *err)

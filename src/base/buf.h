@@ -47,6 +47,10 @@ void tkb_buf_add_text(struct tkb_buf *buf, const char *text);
 void tkb_buf_add_byte(struct tkb_buf *buf, char byte);
 void tkb_buf_add_number(struct tkb_buf *buf, uint64_t number);
 
+/* Append like printf(). A NUL follows, which is not counted. */
+void tkb_print(struct tkb_buf *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 TKB_NODISCARD int tkb_buf_check(const struct tkb_buf *buf,
                                 struct tkb_error *err);
 

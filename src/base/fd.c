@@ -52,6 +52,12 @@ int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
+int tkb_fd_open_folder(int dir_fd, const char *name)
+{
+	return tkb_fd_open(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+	                   0);
+}
+
 bool tkb_fd_exists(int dir_fd, const char *path)
 {
 	struct stat status;
@@ -419,9 +425,7 @@ static int make_and_unlink(const char *dir, int *out, struct tkb_error *err)
 	int fd;
 	int rc;
 
-	tkb_buf_add_text(&path, dir);
-	tkb_buf_add_text(&path, "/.tkbundle-XXXXXX");
-	tkb_buf_add_byte(&path, '\0');
+	tkb_print(&path, "%s/.tkbundle-XXXXXX", dir);
 	rc = tkb_buf_check(&path, err);
 	if (rc < 0)
 		return rc;

@@ -31,6 +31,9 @@ void tkb_dir_close_at(DIR **dir);
 /* openat() with O_CLOEXEC, repeated after EINTR. -1 and errno on failure. */
 int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode);
 
+/* Open a folder, not a link to one. -1 and errno on failure. */
+int tkb_fd_open_folder(int dir_fd, const char *name);
+
 /*
  * Is there something of this name, maybe a link? If not, errno says why. A
  * sandbox may refuse faccessat(), but never this.

@@ -194,8 +194,7 @@ bool tkb_path_is_program(const char *path)
 
 int tkb_own_folder_open(int root_fd)
 {
-	return tkb_fd_open(root_fd, TKB_OWN_FOLDER,
-	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	return tkb_fd_open_folder(root_fd, TKB_OWN_FOLDER);
 }
 
 int tkb_own_folder_open_at(const char *root)

@@ -158,7 +158,7 @@ int tkb_share_make_folder(const struct tkb_share *share, int dir_fd,
 
 	if (mkdirat(dir_fd, name, 0777) < 0)
 		return -1;
-	fd = tkb_fd_open(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	fd = tkb_fd_open_folder(dir_fd, name);
 	if (fd >= 0 && !is_nothing(share) && is_ours(fd))
 		tkb_share_apply(share, fd);
 	return fd;
@@ -190,4 +190,17 @@ int tkb_share_publish_folder(const struct tkb_share *share, int dir_fd,
 	if (!tkb_fd_lacks_noreplace(number))
 		return -1;
 	return tkb_share_make_folder(share, dir_fd, name);
+}
+
+int tkb_share_open_folder(const struct tkb_share *share, int dir_fd,
+                          const char *name)
+{
+	int fd = tkb_fd_open_folder(dir_fd, name);
+
+	if (fd >= 0 || errno != ENOENT || share == NULL)
+		return fd;
+	fd = tkb_share_publish_folder(share, dir_fd, name);
+	/* Another process has made the folder. */
+	return fd < 0 && errno == EEXIST ? tkb_fd_open_folder(dir_fd, name)
+	                                 : fd;
 }

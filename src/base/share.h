@@ -87,4 +87,12 @@ int tkb_share_make_folder(const struct tkb_share *share, int dir_fd,
 int tkb_share_publish_folder(const struct tkb_share *share, int dir_fd,
                              const char *name);
 
+/*
+ * Open the folder `name`; if there is none and `share` is not NULL, publish it.
+ *
+ * @return a descriptor that the caller closes, or -1 and errno
+ */
+int tkb_share_open_folder(const struct tkb_share *share, int dir_fd,
+                          const char *name);
+
 #endif

@@ -124,9 +124,7 @@ int tkb_makers_open(const char *cache_root, struct tkb_makers **out,
 
 static void end_line(const char *maker, struct tkb_buf *out)
 {
-	tkb_buf_add_text(out, sign);
-	tkb_buf_add_text(out, maker);
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "%s%s\n", sign, maker);
 }
 
 static int compare_makers(const void *a, const void *b)

@@ -86,15 +86,12 @@ static void write_origin_line(const struct tkb_origin *origin,
 
 	for (size_t i = 0; i < origin->digest_count; i++) {
 		tkb_digest_to_hex(&origin->digests[i], hex);
-		tkb_buf_add_text(out, i == 0 ? "" : ",");
-		tkb_buf_add_text(out, hex);
+		tkb_print(out, "%s%s", i == 0 ? "" : ",", hex);
 	}
 	if (origin->digest_count == 0)
 		tkb_buf_add_byte(out, '-');
-	for (size_t i = 0; i < origin->key_count; i++) {
-		tkb_buf_add_byte(out, ' ');
-		tkb_buf_add_text(out, origin->keys[i]);
-	}
+	for (size_t i = 0; i < origin->key_count; i++)
+		tkb_print(out, " %s", origin->keys[i]);
 }
 
 /* Append the line of an origin, unless the file has it already. */

@@ -129,10 +129,7 @@ int tkb_times_store(const char *cache_root, const struct tkb_times *news,
 
 		if (tkb_times_of_key(&known, item->key) != 0)
 			continue;
-		tkb_buf_add_text(&text, item->key);
-		tkb_buf_add_byte(&text, ' ');
-		tkb_buf_add_number(&text, item->number);
-		tkb_buf_add_byte(&text, '\n');
+		tkb_print(&text, "%s %u\n", item->key, item->number);
 	}
 	if (rc == 0)
 		rc = tkb_buf_check(&text, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/writer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -165,28 +166,17 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
 
 	for (size_t i = 0; i < count; i++)
 		is_sliced = is_sliced || frames[i].is_sliced;
-	tkb_buf_add_text(out, is_sliced ? "frames 2 zstd " : "frames 1 zstd ");
-	tkb_buf_add_text(out, ZSTD_versionString());
-	tkb_buf_add_byte(out, ' ');
-	if (level < 0)
-		tkb_buf_add_byte(out, '-');
-	tkb_buf_add_number(out, (uint64_t)(level < 0 ? -level : level));
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "frames %d zstd %s %d\n", is_sliced ? 2 : 1,
+	          ZSTD_versionString(), level);
 	for (size_t i = 0; i < count; i++) {
 		char hex[TKB_DIGEST_HEX_SIZE];
 
 		tkb_digest_to_hex(&frames[i].digest, hex);
-		tkb_buf_add_text(out, hex);
-		tkb_buf_add_byte(out, ' ');
-		tkb_buf_add_number(out, frames[i].packed_size);
-		tkb_buf_add_byte(out, ' ');
-		tkb_buf_add_number(out, frames[i].size);
-		tkb_buf_add_byte(out, ' ');
+		tkb_print(out, "%s %" PRIu64 " %" PRIu64 " ", hex,
+		          frames[i].packed_size, frames[i].size);
 		write_ranges(&frames[i], out);
-		if (frames[i].is_mixed) {
-			tkb_buf_add_byte(out, ' ');
-			tkb_buf_add_number(out, frames[i].unused_count);
-		}
+		if (frames[i].is_mixed)
+			tkb_print(out, " %" PRIu64, frames[i].unused_count);
 		tkb_buf_add_byte(out, '\n');
 	}
 }
@@ -206,7 +196,5 @@ void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out)
 
 	tkb_digest_to_hex(header, hex);
 	tkb_buf_add(out, (struct tkb_bytes){ before, sizeof(before) });
-	tkb_buf_add_text(out, "header ");
-	tkb_buf_add_text(out, hex);
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "header %s\n", hex);
 }

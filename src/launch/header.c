@@ -100,8 +100,6 @@ static void print_scratch(struct tkb_buf *out, const char *function,
 static void print_lines(struct tkb_buf *out,
                         const struct tkb_c_launcher *launcher)
 {
-	bool is_first = true;
-
 	tkb_print(out, "// tt-linker-backend: cuda\n// tt-linker: %s:",
 	          launcher->function);
 	for (size_t i = 0; i < launcher->argument_count; i++) {
@@ -120,11 +118,9 @@ static void print_lines(struct tkb_buf *out,
 	          tkb_scratch_words[scratch_of(&launcher->facts)],
 	          launcher->signature.text);
 	tkb_buf_add_text(out, TKB_ARGUMENTS_LINE);
-	for (size_t i = 0; i < launcher->argument_count; i++) {
-		tkb_print(out, "%s%s", is_first ? "" : " ",
+	for (size_t i = 0; i < launcher->argument_count; i++)
+		tkb_print(out, "%s%s", i > 0 ? " " : "",
 		          launcher->arguments[i].c);
-		is_first = false;
-	}
 	tkb_buf_add_text(out, "\n\n");
 }
 

@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/print.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 enum {
 	LINE_WIDTH = 76 /* width of a literal, without the quotes */
 };
-
-void tkb_print(struct tkb_buf *out, const char *format, ...)
-{
-	va_list arguments;
-	char *room;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
-	va_end(arguments);
-	if (length < 0)
-		return;
-
-	/* Room for the NUL, which does not count. */
-	room = (char *)tkb_buf_reserve(out, (size_t)length + 1);
-	if (room == NULL)
-		return;
-	va_start(arguments, format);
-	(void)vsnprintf(room, (size_t)length + 1, format, arguments);
-	va_end(arguments);
-	out->size += (size_t)length;
-}
 
 int tkb_print_send(const struct tkb_buf *out, const struct tkb_sink *sink,
                    struct tkb_error *err)

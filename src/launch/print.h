@@ -8,10 +8,6 @@
 
 #include "base/buf.h"
 
-/* Append like printf(). */
-__attribute__((format(printf, 2, 3))) void tkb_print(struct tkb_buf *out,
-                                                     const char *format, ...);
-
 /*
  * Append `text` to a comment: backslashes, question marks, characters other
  * than printable ASCII, and those that would begin or end a comment become

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ninja/logs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -118,21 +119,12 @@ const struct tkb_ninja_output *tkb_ninja_log_find(
 
 void tkb_ninja_log_write(const struct tkb_ninja_log *log, struct tkb_buf *out)
 {
-	char hash[24];
-
-	tkb_buf_add_text(out, "# ninja log v");
-	tkb_buf_add_number(out, (uint64_t)log->version);
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "# ninja log v%u\n", (unsigned)log->version);
 	for (size_t i = 0; i < log->output_count; i++) {
 		const struct tkb_ninja_output *output = &log->outputs[i];
 
-		tkb_buf_add_text(out, "0\t0\t");
-		tkb_buf_add_number(out, (uint64_t)output->mtime);
-		tkb_buf_add_byte(out, '\t');
-		tkb_buf_add_text(out, output->name);
-		(void)snprintf(hash, sizeof(hash), "\t%llx\n",
-		               (unsigned long long)output->hash);
-		tkb_buf_add_text(out, hash);
+		tkb_print(out, "0\t0\t%" PRIu64 "\t%s\t%" PRIx64 "\n",
+		          (uint64_t)output->mtime, output->name, output->hash);
 	}
 }
 

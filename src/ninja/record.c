@@ -395,13 +395,8 @@ static int check_outputs(const struct project *project, bool *is_fresh,
 static void add_record_line(const char *word, const char *middle,
                             const char *path, struct tkb_buf *out)
 {
-	tkb_buf_add_text(out, word);
-	tkb_buf_add_byte(out, ' ');
-	tkb_buf_add_text(out, middle);
-	if (middle[0] != '\0')
-		tkb_buf_add_byte(out, ' ');
-	tkb_buf_add_text(out, path);
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "%s %s%s%s\n", word, middle,
+	          middle[0] != '\0' ? " " : "", path);
 }
 
 static void write_output(const struct project *project, const char *output,
@@ -474,9 +469,7 @@ static int write_record(const struct project *project, struct tkb_buf *out,
 {
 	int rc;
 
-	tkb_buf_add_text(out, "ninja ");
-	tkb_buf_add_number(out, (uint64_t)project->log.version);
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "ninja %u\n", (unsigned)project->log.version);
 	rc = write_inputs(project, out, err);
 	if (rc < 0)
 		return rc;

@@ -299,9 +299,7 @@ static int list_targets(const struct tkb_record *record,
 		    (i > 0 && tkb_target_is_equal(
 				      target, &record->entries[i - 1].target)))
 			continue;
-		tkb_buf_add_text(&words, target->backend);
-		tkb_buf_add_byte(&words, ':');
-		tkb_buf_add_text(&words, target->arch);
+		tkb_print(&words, "%s:%s", target->backend, target->arch);
 		rc = tkb_arena_copy_buf(arena, &words, &out[count], err);
 		if (rc < 0)
 			return rc;

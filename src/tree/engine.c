@@ -444,9 +444,7 @@ static int expand_home(const struct environment *environment, char **path,
 		return 0;
 	if (home == NULL)
 		return TKB_MISS;
-	tkb_buf_add_text(&full, home);
-	tkb_buf_add_text(&full, *path + 1);
-	tkb_buf_add_byte(&full, '\0');
+	tkb_print(&full, "%s%s", home, *path + 1);
 	rc = tkb_buf_check(&full, err);
 	if (rc < 0)
 		return rc;

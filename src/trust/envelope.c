@@ -8,11 +8,8 @@
 /* Append the bytes that keys sign: DSSE's pre-authentication encoding (PAE). */
 static void add_encoding(struct tkb_bytes payload, struct tkb_buf *out)
 {
-	tkb_buf_add_text(out, "DSSEv1 ");
-	tkb_buf_add_number(out, strlen(TKB_PAYLOAD_TYPE));
-	tkb_buf_add_text(out, " " TKB_PAYLOAD_TYPE " ");
-	tkb_buf_add_number(out, payload.size);
-	tkb_buf_add_byte(out, ' ');
+	tkb_print(out, "DSSEv1 %zu " TKB_PAYLOAD_TYPE " %zu ",
+	          strlen(TKB_PAYLOAD_TYPE), payload.size);
 	tkb_buf_add(out, payload);
 }
 

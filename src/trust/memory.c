@@ -161,14 +161,9 @@ static int lock_memory(const char *path, int *out, struct tkb_error *err)
 static void add_seen(const struct line *line, struct tkb_buf *out)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
-	char number[DIGITS + 1];
 
 	tkb_digest_to_hex(&line->name, hex);
-	(void)snprintf(number, sizeof(number), "%020" PRIu64, line->sequence);
-	tkb_buf_add_text(out, hex);
-	tkb_buf_add_byte(out, ' ');
-	tkb_buf_add_text(out, number);
-	tkb_buf_add_byte(out, '\n');
+	tkb_print(out, "%s %0*" PRIu64 "\n", hex, DIGITS, line->sequence);
 }
 
 /* Write all lines; the line of this name becomes the last. */
@@ -260,8 +255,7 @@ int tkb_memory_name(const struct tkb_remote *remote, const char *ref,
 		rc = tkb_path_absolute(folder, &text, err);
 	else
 		tkb_buf_add_text(&text, tkb_remote_tier_name(remote, last));
-	tkb_buf_add_byte(&text, '\n');
-	tkb_buf_add_text(&text, ref);
+	tkb_print(&text, "\n%s", ref);
 	if (rc == 0)
 		rc = tkb_buf_check(&text, err);
 	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&text), out, err) : rc;

@@ -148,9 +148,7 @@ static int write_array(const struct tkb_binding *binding, struct tkb_buf *out,
 	tkb_digest_to_hex(&digest, hex);
 	tkb_buf_add_text(out, "{\"type\": ");
 	tkb_json_quote(tkb_text(binding->value), out);
-	tkb_buf_add_text(out, ", \"sha256\": \"");
-	tkb_buf_add_text(out, hex);
-	tkb_buf_add_text(out, "\"}");
+	tkb_print(out, ", \"sha256\": \"%s\"}", hex);
 	return 0;
 }
 

@@ -173,9 +173,7 @@ static uint32_t warps_of(const struct tkb_compiled *compiled)
 	const char *const text = compiled->ptx.data;
 	const char *at;
 
-	tkb_buf_add_text(&head, ".entry ");
-	tkb_buf_add_text(&head, compiled->kernel);
-	tkb_buf_add_byte(&head, '(');
+	tkb_print(&head, ".entry %s(", compiled->kernel);
 	if (head.failure != 0 || text == NULL)
 		return 0;
 	at = memmem(text, compiled->ptx.size, head.data, head.size);

@@ -101,8 +101,7 @@ static int write_key_fields(struct tkb_compiler *compiler,
 		rc = tkb_digest_of(unit->source, &source, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_text(out, "tkbundle compile ");
-	tkb_buf_add_number(out, KEY_VERSION);
+	tkb_print(out, "tkbundle compile %d", KEY_VERSION);
 	tkb_field_add_number(out, TKB_FIELD_INPUT, (uint64_t)unit->kind);
 	tkb_field_add_number(out, TKB_FIELD_PRODUCT,
 	                     (uint64_t)compiler->product);

@@ -40,10 +40,8 @@ static int copy_variable(struct tkb_compiler *compiler, const char *name,
 	const char *value = getenv(name);
 
 	tkb_buf_add_text(&text, name);
-	if (value != NULL) {
-		tkb_buf_add_byte(&text, '=');
-		tkb_buf_add_text(&text, value);
-	}
+	if (value != NULL)
+		tkb_print(&text, "=%s", value);
 	return tkb_arena_copy_buf(&compiler->arena, &text, out, err);
 }
 

@@ -41,8 +41,7 @@ static void add_member(const char *name, struct tkb_bytes value,
 		return;
 	if (out->size != 0)
 		tkb_buf_add_text(out, BETWEEN);
-	tkb_buf_add_text(out, name);
-	tkb_buf_add_byte(out, '=');
+	tkb_print(out, "%s=", name);
 	tkb_buf_add(out, value);
 }
 
@@ -88,8 +87,7 @@ static bool is_include(struct tkb_bytes option)
 /* Add an option of the command line, or equivalent words. */
 static void add_maker_word(const char *word, struct tkb_buf *out)
 {
-	tkb_buf_add_text(out, out->size != 0 ? " " : "");
-	tkb_buf_add_text(out, word);
+	tkb_print(out, "%s%s", out->size != 0 ? " " : "", word);
 }
 
 /*

@@ -34,9 +34,8 @@ struct writer {
 
 static void begin_member(struct writer *writer, const char *name)
 {
-	tkb_buf_add_text(writer->out, writer->out->size == 1 ? "\"" : ", \"");
-	tkb_buf_add_text(writer->out, name);
-	tkb_buf_add_text(writer->out, "\": ");
+	tkb_print(writer->out, "%s\"%s\": ", writer->out->size == 1 ? "" : ", ",
+	          name);
 }
 
 static void write_own_members(struct writer *writer)
@@ -47,9 +46,9 @@ static void write_own_members(struct writer *writer)
 	begin_member(writer, "hash");
 	tkb_json_quote(tkb_text(request->hash), writer->out);
 	begin_member(writer, "target");
-	tkb_buf_add_text(writer->out, "{\"backend\": \"cuda\", \"arch\": ");
-	tkb_buf_add_text(writer->out, request->arch);
-	tkb_buf_add_text(writer->out, ", \"warp_size\": 32}");
+	tkb_print(writer->out,
+	          "{\"backend\": \"cuda\", \"arch\": %s, \"warp_size\": 32}",
+	          request->arch);
 	begin_member(writer, "name");
 	tkb_json_quote(tkb_text(request->kernel), writer->out);
 	if (request->num_warps != 0) {

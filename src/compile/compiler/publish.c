@@ -42,10 +42,8 @@ static int make_file_name(struct publisher *publisher, const char *prefix,
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(4096);
 	int rc;
 
-	tkb_buf_add_text(&name, prefix);
-	tkb_buf_add_text(&name, publisher->publication->kernel);
-	tkb_buf_add_byte(&name, '.');
-	tkb_buf_add_text(&name, extension);
+	tkb_print(&name, "%s%s.%s", prefix, publisher->publication->kernel,
+	          extension);
 	if (name.size > NAME_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "'%.64s...' is too long for a file's name, of "

@@ -47,10 +47,8 @@ static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 		const char *value = getenv(sent_variables[i]);
 
 		tkb_buf_add_text(out, sent_variables[i]);
-		if (value != NULL) {
-			tkb_buf_add_byte(out, '=');
-			tkb_buf_add_text(out, value);
-		}
+		if (value != NULL)
+			tkb_print(out, "=%s", value);
 		tkb_buf_add_byte(out, '\0');
 	}
 	for (const char *const *at = job->environment;

@@ -75,8 +75,7 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 		return false;
 	tkb_digest_to_hex(&digest, hex);
 	tkb_buf_reset(&all);
-	tkb_buf_add_text(&all, "*=");
-	tkb_buf_add_text(&all, hex);
+	tkb_print(&all, "*=%s", hex);
 	tkb_field_add(out, (enum tkb_field)TKB_TRITON_VARIABLE,
 	              tkb_buf_bytes(&all));
 	return true;
@@ -135,10 +134,7 @@ bool tkb_depends_note_entry(const char *folder, struct tkb_buf *out)
 
 		if (item->d_name[0] == '.')
 			continue;
-		tkb_buf_add_text(&path, folder);
-		tkb_buf_add_byte(&path, '/');
-		tkb_buf_add_text(&path, item->d_name);
-		tkb_buf_add_byte(&path, '\0');
+		tkb_print(&path, "%s/%s", folder, item->d_name);
 		if (path.failure != 0 ||
 		    !tkb_look(TKB_TRITON_READ, (const char *)path.data, &state,
 		              &newest) ||

@@ -24,12 +24,10 @@ static bool try_program(struct tkb_bytes folder, const char *name,
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 
 	tkb_buf_add(&path, folder);
-	tkb_buf_add_byte(&path, '/');
-	tkb_buf_add_text(&path, name);
-	tkb_buf_add_byte(&path, '\0');
+	tkb_print(&path, "/%s", name);
 	if (path.failure != 0 || !tkb_path_is_program((const char *)path.data))
 		return false;
-	tkb_buf_add(out, (struct tkb_bytes){ path.data, path.size - 1 });
+	tkb_buf_add(out, tkb_buf_bytes(&path));
 	return true;
 }
 
@@ -104,9 +102,7 @@ static const char *make_variable(const char *name, const char *value,
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf text = TKB_BUF_INIT(SIZE_MAX);
 
-	tkb_buf_add_text(&text, name);
-	tkb_buf_add_byte(&text, '=');
-	tkb_buf_add_text(&text, value);
+	tkb_print(&text, "%s=%s", name, value);
 	if (text.failure != 0)
 		return NULL;
 	return tkb_arena_string(memory, tkb_buf_bytes(&text));
