@@ -375,8 +375,7 @@ static void add_machine(const struct elf *elf, struct tkb_buf *out)
 	} else if (machine == EM_AARCH64) {
 		tkb_buf_add_text(out, "aarch64");
 	} else {
-		tkb_buf_add_text(out, "elf");
-		tkb_buf_add_number(out, machine);
+		tkb_print(out, "elf%u", machine);
 	}
 }
 
@@ -393,10 +392,7 @@ static void add_libc(const struct elf *elf, struct tkb_buf *out)
 	if (find_section(elf, SHT_GNU_verneed, &needs) &&
 	    read_section(elf, needs.sh_link, &strings))
 		newest = newest_glibc(elf, &needs, &strings);
-	tkb_buf_add_text(out, "-glibc");
-	tkb_buf_add_number(out, newest >> 16);
-	tkb_buf_add_byte(out, '.');
-	tkb_buf_add_number(out, newest & 0xffff);
+	tkb_print(out, "-glibc%u.%u", newest >> 16, newest & 0xffff);
 }
 
 /* Append "-cpython312" for "cuda_utils.cpython-312-x86_64-linux-gnu.so". */
@@ -410,8 +406,7 @@ static void add_python_tag(const char *name, struct tkb_buf *out)
 		return;
 	found += strlen(mark);
 	length = strspn(found, "0123456789abcdefghijklmnopqrstuvwxyz");
-	tkb_buf_add_text(out, "-cpython");
-	tkb_buf_add(out, (struct tkb_bytes){ found, length });
+	tkb_print(out, "-cpython%.*s", (int)length, found);
 }
 
 int tkb_elf_check_module(struct tkb_bytes bytes, const char *name,

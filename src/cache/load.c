@@ -68,11 +68,11 @@ static int list_matching(struct tkb_loader *loader,
 		if (!wanted(name))
 			continue;
 		rc = tkb_load_check_name(name, err);
+		if (rc == 0)
+			rc = tkb_arena_copy(&loader->arena, tkb_text(name),
+			                    &kept, err);
 		if (rc < 0)
 			return rc;
-		kept = tkb_arena_string(&loader->arena, tkb_text(name));
-		if (kept == NULL)
-			return tkb_fail_nomem(err);
 		tkb_load_add_file(found, kept);
 	}
 	tkb_load_sort_files(found);

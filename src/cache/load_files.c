@@ -134,9 +134,7 @@ static int find_prefixes(const struct tkb_root *root, const char *key,
 {
 	int rc;
 
-	tkb_buf_add_text(&out->own, root->path);
-	tkb_buf_add_byte(&out->own, '/');
-	tkb_buf_add_text(&out->own, key);
+	tkb_print(&out->own, "%s/%s", root->path, key);
 	rc = tkb_buf_check(&out->own, err);
 	if (rc < 0)
 		return rc;

@@ -97,11 +97,11 @@ static int list_files(struct unit *unit, struct tkb_error *err)
 	rc = tkb_load_alloc_files(loader, unit->found, unit->count, err);
 	name = (const char *)loader->names.data;
 	for (size_t i = 0; i < unit->count && rc == 0; i++) {
-		const char *kept =
-			tkb_arena_string(&loader->arena, tkb_text(name));
+		const char *kept;
 
-		if (kept == NULL)
-			return tkb_fail_nomem(err);
+		rc = tkb_arena_copy(&loader->arena, tkb_text(name), &kept, err);
+		if (rc < 0)
+			return rc;
 		tkb_load_add_file(unit->found, kept);
 		name += strlen(name) + 1;
 	}

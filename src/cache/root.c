@@ -66,41 +66,36 @@ static int32_t device_of(DIR *dir, const char *name)
 static int append_root(struct tkb_roots *roots, size_t *capacity, char *path,
                        int fd, uint32_t device, struct tkb_error *err)
 {
+	const struct tkb_root root = { .path = path,
+		                       .fd = fd,
+		                       .device = device };
 	int rc;
 
-	rc = tkb_grow(&roots->items, capacity, roots->count,
-	              sizeof(*roots->items), err);
+	rc = tkb_append(&roots->items, &roots->count, capacity, &root,
+	                sizeof(root), err);
 	if (rc < 0) {
 		free(path);
 		tkb_fd_close_at(&fd);
-		return rc;
 	}
-	roots->items[roots->count++] =
-		(struct tkb_root){ .path = path, .fd = fd, .device = device };
-	return 0;
+	return rc;
 }
 
 /* "<path>/triton/<device>", or just "<path>"; the caller owns it. */
 static int join_absolute(const char *path, const char *below, char **out,
                          struct tkb_error *err)
 {
-	struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;
 
 	rc = tkb_path_absolute(path, &buf, err);
-	if (rc == 0) {
-		if (below[0] != '\0' && buf.size > 1)
-			tkb_buf_add_byte(&buf, '/');
-		tkb_buf_add_text(&buf, below);
-		tkb_buf_add_byte(&buf, '\0');
-		rc = tkb_buf_check(&buf, err);
-	}
-	if (rc < 0) {
-		tkb_buf_release(&buf);
+	if (rc < 0)
 		return rc;
-	}
-	*out = (char *)buf.data;
-	return 0;
+	tkb_print(&buf, "%s%s", below[0] != '\0' && buf.size > 1 ? "/" : "",
+	          below);
+	rc = tkb_buf_check(&buf, err);
+	if (rc == 0)
+		*out = (char *)tkb_take(buf.data);
+	return rc;
 }
 
 static int open_root(const char *path, const char *below, uint32_t device,
@@ -272,21 +267,23 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
  * Open the folder `*full`, and take ownership of that path. If the folder is
  * missing and `make` is set, make it.
  */
-static int open_or_make(char **full, bool make, struct tkb_roots *roots,
-                        size_t *capacity, struct tkb_error *err)
+static int open_or_make(char **full, uint32_t device, bool make,
+                        struct tkb_roots *roots, struct tkb_error *err)
 {
+	size_t capacity = roots->count; /* no spare room: roots come one by
+	                                   one */
 	struct stat status;
 	int rc;
 
 	if (stat(*full, &status) < 0 && errno == ENOENT) {
 		if (!make)
-			return append_root(roots, capacity, tkb_take(*full), -1,
-			                   0, err);
+			return append_root(roots, &capacity, tkb_take(*full),
+			                   -1, device, err);
 		rc = tkb_path_make_folders(*full, err);
 		if (rc < 0)
 			return rc;
 	}
-	return open_root(*full, "", 0, roots, capacity, err);
+	return open_root(*full, "", device, roots, &capacity, err);
 }
 
 static int add_tree_root(const struct tkb_tree *tree, bool make,
@@ -313,7 +310,7 @@ static int add_tree_root(const struct tkb_tree *tree, bool make,
 	if (rc == 0 && tree->is_external)
 		rc = append_root(roots, &capacity, tkb_take(full), -1, 0, err);
 	else if (rc == 0)
-		rc = open_or_make(&full, make, roots, &capacity, err);
+		rc = open_or_make(&full, 0, make, roots, err);
 	if (rc == 0)
 		roots->items[roots->count - 1].tree = tree;
 	return rc;
@@ -371,8 +368,7 @@ int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
 	rc = join_absolute(roots->items[index].path, below, &full, err);
 	if (rc < 0)
 		return rc;
-	fd = tkb_fd_open(roots->items[index].fd, below,
-	                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	fd = tkb_fd_open_folder(roots->items[index].fd, below);
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open cache root '%s'", full);
 	return append_root(roots, &capacity, tkb_take(full), fd,
@@ -396,26 +392,13 @@ int tkb_root_make(const char *path, bool is_inductor, uint32_t device,
                   bool make, struct tkb_roots *roots, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
-	size_t capacity = roots->count; /* no spare room: roots come one by
-	                                   one */
 	char below[32] = "";
-	struct stat status;
 	int rc;
 
 	if (is_inductor)
 		format_below(below, device);
 	rc = join_absolute(path, below, &full, err);
-	if (rc < 0)
-		return rc;
-	if (stat(full, &status) < 0 && errno == ENOENT) {
-		if (!make)
-			return append_root(roots, &capacity, tkb_take(full), -1,
-			                   device, err);
-		rc = tkb_path_make_folders(full, err);
-		if (rc < 0)
-			return rc;
-	}
-	return open_root(path, below, device, roots, &capacity, err);
+	return rc == 0 ? open_or_make(&full, device, make, roots, err) : rc;
 }
 
 int tkb_cache_root_make(const char *path, struct tkb_error *err)

@@ -105,6 +105,9 @@ int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
 
 struct tkb_stamp tkb_stamp_of(const struct stat *status);
 
+/* Is it still this file? A new hard link, which changes ctime, is no matter. */
+bool tkb_stamp_is_of(const struct tkb_stamp *stamp, const struct stat *status);
+
 /* Read file `name` into `buf`, which is emptied first. */
 TKB_NODISCARD int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
                                               const char *name,

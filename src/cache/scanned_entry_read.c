@@ -37,6 +37,14 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
+bool tkb_stamp_is_of(const struct tkb_stamp *stamp, const struct stat *status)
+{
+	return status->st_ino == stamp->inode &&
+	       status->st_size == stamp->size &&
+	       status->st_mtim.tv_sec == stamp->modified.tv_sec &&
+	       status->st_mtim.tv_nsec == stamp->modified.tv_nsec;
+}
+
 static bool stamp_equal(const struct tkb_stamp *a, const struct tkb_stamp *b)
 {
 	return a->inode == b->inode && a->size == b->size &&

@@ -153,6 +153,12 @@ void tkb_batch_finish(struct tkb_batch *batch, struct tkb_job *job,
 	tkb_watcher_progress(&batch->watcher, job->size);
 }
 
+void tkb_batch_done(struct tkb_batch *batch, struct tkb_job *job,
+                    enum tkb_outcome outcome)
+{
+	tkb_batch_finish(batch, job, outcome, TKB_REASON_NONE, "");
+}
+
 int tkb_batch_fail(struct tkb_batch *batch, struct tkb_job *job,
                    enum tkb_outcome outcome, int rc,
                    const struct tkb_error *fault, struct tkb_error *err)

@@ -106,6 +106,10 @@ void tkb_batch_finish(struct tkb_batch *batch, struct tkb_job *job,
                       enum tkb_outcome outcome, enum tkb_reason reason,
                       const char *message);
 
+/* The same for a job that needs no reason. */
+void tkb_batch_done(struct tkb_batch *batch, struct tkb_job *job,
+                    enum tkb_outcome outcome);
+
 /*
  * Finish a job that failed with `rc` and `fault`, and return 0. A failure that
  * concerns the whole call (out of memory, cancelled) is returned instead.

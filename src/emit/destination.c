@@ -21,8 +21,7 @@ int tkb_destination_open_written(const struct tkb_destination *to)
 	char name[TKB_STAGE_NUMBER_SIZE];
 
 	tkb_stage_format_number(to->number, name);
-	return tkb_fd_open(tkb_stage_part(to->stage, to->number), name,
-	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	return tkb_fd_open_folder(tkb_stage_part(to->stage, to->number), name);
 }
 
 /* Restore the paths in file `index`, which gives the bytes for the root. */
@@ -129,21 +128,6 @@ int tkb_destination_write(const struct tkb_destination *to,
 	return 0;
 }
 
-/*
- * Is the link in `dir` the file that was read? Do not compare ctime, which
- * linking changes.
- */
-static bool is_same_file(int dir, const char *name,
-                         const struct tkb_stamp *stamp)
-{
-	struct stat status;
-
-	return fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       status.st_ino == stamp->inode && status.st_size == stamp->size &&
-	       status.st_mtim.tv_sec == stamp->modified.tv_sec &&
-	       status.st_mtim.tv_nsec == stamp->modified.tv_nsec;
-}
-
 static int link_or_copy(const struct tkb_destination *to,
                         struct tkb_loader *loader,
                         const struct tkb_scanned_entry *found, size_t index,
@@ -151,11 +135,13 @@ static int link_or_copy(const struct tkb_destination *to,
 {
 	const char *name = found->files[index].name;
 	struct tkb_bytes bytes;
+	struct stat status;
 	uint64_t size = 0;
 	int rc;
 
 	if (link_file(to, index, from, dir)) {
-		if (is_same_file(dir, name, &found->loaded[index].stamp))
+		if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    tkb_stamp_is_of(&found->loaded[index].stamp, &status))
 			return 0;
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "'%s' changed while it was linked", name);
@@ -183,8 +169,7 @@ int tkb_destination_link(const struct tkb_destination *to,
 		return rc;
 	tkb_share_of(found->root->fd, &share);
 	if (tkb_share_equal(&share, &to->stage->share))
-		from = tkb_fd_open(found->root->fd, found->entry.key,
-		                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+		from = tkb_fd_open_folder(found->root->fd, found->entry.key);
 	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++)
 		rc = link_or_copy(to, loader, found, i, from, dir, err);
 	return rc;

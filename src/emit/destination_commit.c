@@ -23,19 +23,6 @@ static int move_file(const struct tkb_destination *to, int from_fd, int to_fd,
 	return tkb_destination_fail(to, name, err);
 }
 
-/* Open the entry's folder, and make it if it does not exist. */
-static int open_entry_folder(const struct tkb_destination *to)
-{
-	const int root = to->stage->root->fd;
-	int fd = tkb_share_publish_folder(&to->stage->share, root,
-	                                  to->entry->key);
-
-	if (fd < 0 && errno == EEXIST)
-		fd = tkb_fd_open(root, to->entry->key,
-		                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	return fd;
-}
-
 /*
  * Replace every file: replacing only some would mix two compiles. The root's
  * lock is held.
@@ -51,7 +38,8 @@ static int move_files(const struct tkb_destination *to, struct tkb_error *err)
 	from_fd = tkb_destination_open_written(to);
 	if (from_fd < 0)
 		return tkb_destination_fail(to, entry->key, err);
-	to_fd = open_entry_folder(to);
+	to_fd = tkb_share_open_folder(&to->stage->share, to->stage->root->fd,
+	                              entry->key);
 	if (to_fd < 0)
 		return tkb_destination_fail(to, entry->key, err);
 
@@ -111,8 +99,7 @@ static int replace_group(const struct tkb_destination *to,
 	char staged[sizeof("__grp__.json") + TKB_STAGE_NUMBER_SIZE];
 	int rc;
 
-	dir = tkb_fd_open(to->stage->root->fd, entry->key,
-	                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	dir = tkb_fd_open_folder(to->stage->root->fd, entry->key);
 	if (dir < 0)
 		return tkb_destination_fail(to, entry->key, err);
 	rc = rewrite_group(to, loader, dir, name, err);

@@ -76,8 +76,7 @@ static int finish_inspected(struct tkb_emitter *emitter, struct tkb_job *job,
 
 	switch (state) {
 	case TKB_ENTRY_STATE_PRESENT:
-		tkb_batch_finish(batch, job, TKB_OUTCOME_PRESENT,
-		                 TKB_REASON_NONE, "");
+		tkb_batch_done(batch, job, TKB_OUTCOME_PRESENT);
 		break;
 	case TKB_ENTRY_STATE_BUSY:
 		tkb_batch_finish(batch, job, TKB_OUTCOME_SKIPPED,
@@ -98,11 +97,10 @@ static int finish_inspected(struct tkb_emitter *emitter, struct tkb_job *job,
 	case TKB_ENTRY_STATE_MOVED:
 	case TKB_ENTRY_STATE_BROKEN:
 		if (emitter->options->is_dry_run)
-			tkb_batch_finish(batch, job,
-			                 state == TKB_ENTRY_STATE_ABSENT
-			                         ? TKB_OUTCOME_EMITTED
-			                         : TKB_OUTCOME_REPAIRED,
-			                 TKB_REASON_NONE, "");
+			tkb_batch_done(batch, job,
+			               state == TKB_ENTRY_STATE_ABSENT
+			                       ? TKB_OUTCOME_EMITTED
+			                       : TKB_OUTCOME_REPAIRED);
 		break;
 	}
 	return 0;

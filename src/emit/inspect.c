@@ -253,6 +253,17 @@ static int compare_folder(const struct folder *at, const struct tkb_root *root,
 	return 0;
 }
 
+int tkb_inspect_unopened(const struct tkb_root *root, const char *name,
+                         enum tkb_entry_state *out, struct tkb_error *err)
+{
+	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		return tkb_fail_errno(err, "cannot look at '%s/%s'", root->path,
+		                      name);
+	*out = errno == ENOENT ? TKB_ENTRY_STATE_ABSENT
+	                       : TKB_ENTRY_STATE_UNSAFE;
+	return 0;
+}
+
 int tkb_inspect_destination(struct tkb_loader *loader,
                             const struct tkb_root *root,
                             const struct tkb_entry *entry, bool is_trusted,
@@ -268,17 +279,8 @@ int tkb_inspect_destination(struct tkb_loader *loader,
 	/* A path in this folder is cheaper to look up than one in the root. */
 	folder = tkb_fd_open(root->fd, entry->key,
 	                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
-	if (folder < 0 && errno == ENOENT) {
-		*out = TKB_ENTRY_STATE_ABSENT;
-		return 0;
-	}
-	if (folder < 0 && (errno == ENOTDIR || errno == ELOOP)) {
-		*out = TKB_ENTRY_STATE_UNSAFE;
-		return 0;
-	}
 	if (folder < 0)
-		return tkb_fail_errno(err, "cannot look at '%s/%s'", root->path,
-		                      entry->key);
+		return tkb_inspect_unopened(root, entry->key, out, err);
 	tkb_buf_reset(&loader->place);
 	rc = tkb_root_place(root, entry->key, &loader->place, err);
 	if (rc < 0)

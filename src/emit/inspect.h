@@ -34,6 +34,15 @@ TKB_NODISCARD int tkb_inspect_destination(struct tkb_loader *loader,
                                           struct tkb_error *err);
 
 /*
+ * A destination cannot be opened, as errno tells: is there nothing, or is something
+ * else in the way? Any other reason is a failure.
+ */
+TKB_NODISCARD int tkb_inspect_unopened(const struct tkb_root *root,
+                                       const char *name,
+                                       enum tkb_entry_state *out,
+                                       struct tkb_error *err);
+
+/*
  * Inspect a unit. If all its files exist and one has another size, the unit is
  * of another compile: it belongs to somebody else and is present. If a file is
  * missing or empty, or has the right size and other bytes, the unit is broken.

@@ -262,13 +262,12 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 	int rc;
 
 	*out = TKB_ENTRY_STATE_PRESENT;
-	for (size_t turn = 0; turn < 2 * unit->file_count; turn++) {
-		const bool is_first = turn < unit->file_count;
-		const struct tkb_file *const file =
-			&unit->files[is_first ? turn : turn - unit->file_count];
+	for (size_t i = 0; i < 2 * unit->file_count; i++) {
+		const struct tkb_file *file =
+			&unit->files[i % unit->file_count];
 		enum match match = MATCH_TORN;
 
-		if (file->is_last != is_first)
+		if (file->is_last != (i < unit->file_count))
 			continue;
 		rc = match_file(place, file, &match, err);
 		if (rc < 0)
@@ -285,16 +284,6 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 		}
 	}
 	return 0;
-}
-
-static bool is_nothing(int number)
-{
-	return number == ENOENT;
-}
-
-static bool is_in_the_way(int number)
-{
-	return number == ENOTDIR || number == ELOOP;
 }
 
 int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
@@ -335,10 +324,5 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
 			return rc;
 		}
 	}
-	if (!is_nothing(errno) && !is_in_the_way(errno))
-		return tkb_fail_errno(err, "cannot look at '%s/%s'", root->path,
-		                      unit->name);
-	*out = is_nothing(errno) ? TKB_ENTRY_STATE_ABSENT
-	                         : TKB_ENTRY_STATE_UNSAFE;
-	return 0;
+	return tkb_inspect_unopened(root, unit->name, out, err);
 }

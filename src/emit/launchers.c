@@ -100,12 +100,8 @@ static int make_path(struct maker *maker, const struct tkb_root *root,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(64 * TKB_KIB);
 
-	tkb_buf_add_text(&path, root->path);
-	if (strcmp(root->path, "/") != 0)
-		tkb_buf_add_byte(&path, '/');
-	tkb_buf_add_text(&path, key);
-	tkb_buf_add_byte(&path, '/');
-	tkb_buf_add_text(&path, name);
+	tkb_print(&path, "%s/%s/%s",
+	          strcmp(root->path, "/") == 0 ? "" : root->path, key, name);
 	return tkb_arena_copy_buf(&maker->out->arena, &path, out, err);
 }
 
@@ -426,17 +422,13 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 	if (rc < 0)
 		return rc;
 	launchers->is_inductor = maker.roots.is_inductor;
-	if (bundle->manifest.launcher_count == 0) {
-		*out = tkb_take(launchers);
-		return 0;
+	if (bundle->manifest.launcher_count != 0) {
+		rc = tkb_loader_open(&maker.loader, false, false, err);
+		if (rc == 0)
+			rc = tkb_decoder_open(&maker.decoder, err);
+		if (rc == 0)
+			rc = make_all(&maker, err);
 	}
-	rc = tkb_loader_open(&maker.loader, false, false, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_decoder_open(&maker.decoder, err);
-	if (rc < 0)
-		return rc;
-	rc = make_all(&maker, err);
 	if (rc < 0)
 		return tkb_timed_end(&timed, rc, err);
 	*out = tkb_take(launchers);

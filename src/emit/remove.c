@@ -11,8 +11,7 @@
 /* Open the entry's folder, unless it is a link. */
 static int open_scanned_folder(const struct tkb_scanned_entry *found)
 {
-	return tkb_fd_open(found->root->fd, found->entry.key,
-	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	return tkb_fd_open_folder(found->root->fd, found->entry.key);
 }
 
 static int fail_remove(const struct tkb_scanned_entry *found, const char *name,
@@ -93,19 +92,6 @@ int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
 	                       : fail_remove(found, found->entry.key, err);
 }
 
-/*
- * Is it still the file that was scanned? Do not compare ctime, which a new hard
- * link changes.
- */
-static bool is_scanned_file(const struct stat *status,
-                            const struct tkb_stamp *wanted)
-{
-	return status->st_ino == wanted->inode &&
-	       status->st_size == wanted->size &&
-	       status->st_mtim.tv_sec == wanted->modified.tv_sec &&
-	       status->st_mtim.tv_nsec == wanted->modified.tv_nsec;
-}
-
 /* Remove the file that was scanned, but not one that has replaced it. */
 static int remove_file(int folder, const struct tkb_scanned_entry *found,
                        size_t index, struct tkb_error *err)
@@ -114,7 +100,7 @@ static int remove_file(int folder, const struct tkb_scanned_entry *found,
 	struct stat status;
 
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (!is_scanned_file(&status, &found->loaded[index].stamp) ||
+	    (!tkb_stamp_is_of(&found->loaded[index].stamp, &status) ||
 	     unlinkat(folder, name, 0) == 0))
 		return 0;
 	return errno == ENOENT ? 0 : fail_remove(found, name, err);

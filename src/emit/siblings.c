@@ -85,8 +85,7 @@ bool tkb_siblings_publish(struct tkb_emitter *emitter,
 	do {
 		index = next;
 		next = emitter->progress[index].next_sibling;
-		tkb_batch_finish(batch, &batch->jobs[index],
-		                 TKB_OUTCOME_EMITTED, TKB_REASON_NONE, "");
+		tkb_batch_done(batch, &batch->jobs[index], TKB_OUTCOME_EMITTED);
 	} while (next != index);
 	return true;
 }

@@ -39,43 +39,32 @@ void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
 		atomic_init(&stage->parts[i], -1);
 }
 
-/* Remove folder `name` and its contents, as far as possible. */
-static void remove_folder(int dir_fd, const char *name)
+/*
+ * Remove folder `name` and its contents, as far as possible: a later emit removes
+ * what stays. A stage's lock goes last: without it, the owner counts as dead.
+ */
+static void remove_folder(int dir_fd, const char *name, const char *lock)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
 	const struct dirent *item;
 
 	if (tkb_dir_open(dir_fd, name, &dir, NULL) == 0) {
 		for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-			if (tkb_name_is_dots(item->d_name))
+			if (tkb_name_is_dots(item->d_name) ||
+			    strcmp(item->d_name, lock) == 0)
 				continue;
 			/* A unit may have nested folders. */
-			if (unlinkat(dirfd(dir), item->d_name, 0) < 0 &&
-			    errno == EISDIR)
-				remove_folder(dirfd(dir), item->d_name);
+			if (unlinkat(dirfd(dir), item->d_name, 0) < 0)
+				remove_folder(dirfd(dir), item->d_name, "");
 		}
+		(void)unlinkat(dirfd(dir), lock, 0);
 	}
 	(void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-/* Remove a stage. What cannot be removed now, a later emit removes. */
 static void remove_stage(int own_fd, const char *name)
 {
-	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
-	const struct dirent *item;
-
-	if (tkb_dir_open(own_fd, name, &dir, NULL) < 0)
-		return;
-	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (tkb_name_is_dots(item->d_name) ||
-		    strcmp(item->d_name, "lock") == 0)
-			continue;
-		if (unlinkat(dirfd(dir), item->d_name, 0) < 0)
-			remove_folder(dirfd(dir), item->d_name);
-	}
-	/* Remove the lock last: without it, the owner counts as dead. */
-	(void)unlinkat(dirfd(dir), "lock", 0);
-	(void)unlinkat(own_fd, name, AT_REMOVEDIR);
+	remove_folder(own_fd, name, "lock");
 }
 
 static bool is_old(int dir_fd)
@@ -112,7 +101,7 @@ static bool is_dead(int own_fd, const char *name, bool is_locked)
 	TKB_AUTO(tkb_fd_close_at) int dir = -1;
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 
-	dir = tkb_fd_open(own_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	dir = tkb_fd_open_folder(own_fd, name);
 	if (dir < 0)
 		return false;
 	lock = tkb_fd_open(dir, "lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -229,10 +218,8 @@ static int open_part(const struct tkb_stage *stage, size_t part)
 	(void)snprintf(name, sizeof(name), "part-%zu", part);
 	tkb_share_of(stage->own_fd, &share);
 	fd = tkb_share_make_folder(&share, stage->fd, name);
-	return fd >= 0 || errno != EEXIST
-	               ? fd
-	               : tkb_fd_open(stage->fd, name,
-	                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	return fd >= 0 || errno != EEXIST ? fd
+	                                  : tkb_fd_open_folder(stage->fd, name);
 }
 
 int tkb_stage_part(struct tkb_stage *stage, size_t number)

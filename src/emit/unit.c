@@ -20,20 +20,6 @@ enum {
  * Find the way to a unit
  */
 
-static int open_unit_folder(int dir_fd, const struct tkb_share *share,
-                            const char *name)
-{
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-	int fd = tkb_fd_open(dir_fd, name, flags, 0);
-
-	if (fd >= 0 || errno != ENOENT || share == NULL)
-		return fd;
-	fd = tkb_share_publish_folder(share, dir_fd, name);
-	/* Another process has made the folder. */
-	return fd < 0 && errno == EEXIST ? tkb_fd_open(dir_fd, name, flags, 0)
-	                                 : fd;
-}
-
 /*
  * Open the parent folder of `path`. If it does not exist, go through its parts
  * one by one: that makes missing folders, or finds out what is wrong.
@@ -58,7 +44,7 @@ static int open_parent(int root_fd, const struct tkb_share *share,
 
 		memcpy(name, path, length);
 		name[length] = '\0';
-		fd = open_unit_folder(parent, share, name);
+		fd = tkb_share_open_folder(share, parent, name);
 		path = slash + 1;
 	}
 	return fd;
@@ -260,10 +246,9 @@ static int move_files(const struct tkb_destination *to,
 {
 	const struct tkb_entry *unit = to->entry;
 	TKB_AUTO(tkb_fd_close_at)
-	int from = tkb_fd_open(staged->folder, staged->name,
-	                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	int from = tkb_fd_open_folder(staged->folder, staged->name);
 	TKB_AUTO(tkb_fd_close_at)
-	int dir = open_unit_folder(parent, &to->stage->share, name);
+	int dir = tkb_share_open_folder(&to->stage->share, parent, name);
 	int rc = 0;
 
 	if (from < 0 || dir < 0)

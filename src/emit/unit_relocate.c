@@ -40,9 +40,7 @@ static int open_place(struct place *place, struct tkb_error *err)
 			tkb_unit_names_here(root->names, unit->name, NULL),
 			&name);
 		if (parent >= 0)
-			place->fd = tkb_fd_open(
-				parent, name,
-				O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+			place->fd = tkb_fd_open_folder(parent, name);
 	}
 	return place->fd < 0 ? tkb_destination_fail(place->to, unit->name, err)
 	                     : 0;
@@ -154,15 +152,14 @@ static int stage_file(const struct place *place, size_t index,
 static int publish_file(const struct place *place, size_t index,
                         const struct stat *status, struct tkb_error *err)
 {
+	const struct tkb_stamp stamp = tkb_stamp_of(status);
 	const char *name = place->to->entry->files[index].name;
 	char staged[2 * TKB_STAGE_NUMBER_SIZE];
 	struct stat now;
 
 	format_staged(place, index, staged);
 	if (fstatat(place->fd, name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    now.st_ino != status->st_ino || now.st_size != status->st_size ||
-	    now.st_mtim.tv_sec != status->st_mtim.tv_sec ||
-	    now.st_mtim.tv_nsec != status->st_mtim.tv_nsec)
+	    !tkb_stamp_is_of(&stamp, &now))
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "'%s' was changed meanwhile", name);
 	return renameat(tkb_stage_part(place->to->stage, place->to->number),

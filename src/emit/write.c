@@ -188,8 +188,7 @@ static int commit_written(void *self, size_t worker, size_t index,
 		tkb_batch_finish(&emitter->batch, job, outcome, TKB_REASON_BUSY,
 		                 "a compiler is writing there");
 	else
-		tkb_batch_finish(&emitter->batch, job, outcome, TKB_REASON_NONE,
-		                 "");
+		tkb_batch_done(&emitter->batch, job, outcome);
 	return 0;
 }
 
@@ -260,8 +259,7 @@ static int commit_moved(void *self, size_t worker, size_t index,
 	                                      : tkb_destination_relocate)(
 		&to, &emitter->loaders[worker], &fault);
 	if (rc == 0)
-		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_REPAIRED,
-		                 TKB_REASON_NONE, "");
+		tkb_batch_done(&emitter->batch, job, TKB_OUTCOME_REPAIRED);
 	else if (fault.reason == TKB_REASON_MISSING)
 		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
 		                 TKB_REASON_BUSY, "it was removed just now");

@@ -254,7 +254,7 @@ static int gather_entry(void *self, size_t worker, size_t index,
 		tkb_batch_finish(batch, job, outcome, TKB_REASON_BUSY,
 		                 "a compiler is writing it");
 	else
-		tkb_batch_finish(batch, job, outcome, TKB_REASON_NONE, "");
+		tkb_batch_done(batch, job, outcome);
 	return 0;
 }
 

@@ -78,8 +78,7 @@ static int fail_gc_job(struct tkb_gc *gc, size_t index, int rc,
 
 static void finish_removed(struct tkb_gc *gc, size_t index)
 {
-	tkb_batch_finish(&gc->batch, &gc->batch.jobs[index],
-	                 TKB_OUTCOME_REMOVED, TKB_REASON_NONE, "");
+	tkb_batch_done(&gc->batch, &gc->batch.jobs[index], TKB_OUTCOME_REMOVED);
 }
 
 /* Fail with the reason "busy" if the item was used since it was sorted. */

@@ -352,11 +352,10 @@ static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 	if (dir < 0)
 		return errno == ENOENT ? 0 : fail_remove(item, err);
 	for (size_t i = 0; i < 2 * unit->file_count; i++) {
-		const bool is_first_pass = i < unit->file_count;
 		const struct tkb_file *file =
-			&unit->files[is_first_pass ? i : i - unit->file_count];
+			&unit->files[i % unit->file_count];
 
-		if (file->is_last != is_first_pass)
+		if (file->is_last != (i < unit->file_count))
 			continue;
 		if (unlinkat(dir, file->name, 0) < 0 && errno != ENOENT)
 			return fail_remove(item, err);

@@ -60,13 +60,11 @@ static void finish_scanned(struct relocator *relocator)
 
 	for (size_t i = 0; i < batch->job_count; i++) {
 		if (!relocator->cache->found[i].is_moved)
-			tkb_batch_finish(batch, &batch->jobs[i],
-			                 TKB_OUTCOME_PRESENT, TKB_REASON_NONE,
-			                 "");
+			tkb_batch_done(batch, &batch->jobs[i],
+			               TKB_OUTCOME_PRESENT);
 		else if (relocator->options->is_dry_run)
-			tkb_batch_finish(batch, &batch->jobs[i],
-			                 TKB_OUTCOME_REPAIRED, TKB_REASON_NONE,
-			                 "");
+			tkb_batch_done(batch, &batch->jobs[i],
+			               TKB_OUTCOME_REPAIRED);
 	}
 }
 
@@ -94,7 +92,7 @@ static int relocate_entry(void *self, size_t worker, size_t index,
 		                      rc == TKB_ERR_IO ? TKB_OUTCOME_FAILED
 		                                       : TKB_OUTCOME_LEFT_OUT,
 		                      rc, &fault, err);
-	tkb_batch_finish(batch, job, TKB_OUTCOME_REPAIRED, TKB_REASON_NONE, "");
+	tkb_batch_done(batch, job, TKB_OUTCOME_REPAIRED);
 	return 0;
 }
 
