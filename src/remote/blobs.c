@@ -264,7 +264,7 @@ int tkb_remote_has_sized(struct tkb_remote *remote,
 		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 		for (size_t j = 0; j < count && rc == 0; j++) {
-			if (answers[j] && !out[j])
+			if (sizes != NULL && answers[j] && !out[j])
 				sizes[j] = told[j];
 			out[j] |= answers[j];
 		}
@@ -275,12 +275,7 @@ int tkb_remote_has_sized(struct tkb_remote *remote,
 int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
                    size_t count, bool *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_free_at)
-	uint64_t *sizes = tkb_alloc_array(count, sizeof(*sizes));
-
-	if (sizes == NULL)
-		return tkb_fail_nomem(err);
-	return tkb_remote_has_sized(remote, digests, count, out, sizes, err);
+	return tkb_remote_has_sized(remote, digests, count, out, NULL, err);
 }
 
 static int remove_in_tier(struct tkb_tier *tier,

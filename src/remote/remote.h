@@ -127,6 +127,7 @@ TKB_NODISCARD int tkb_remote_fetch_told(struct tkb_remote *remote,
 /*
  * Like tkb_remote_has(), with the size of each existing blob as reported by the
  * first tier that has it: TKB_SIZE_UNKNOWN if that tier does not report sizes.
+ * `sizes` may be NULL.
  */
 TKB_NODISCARD int tkb_remote_has_sized(struct tkb_remote *remote,
                                        const struct tkb_digest *digests,

@@ -27,17 +27,12 @@ int tkb_dir_file_path(struct tkb_dir_folder *folder, const char *ref,
 	tkb_buf_reset(out);
 	if (ref != NULL)
 		tkb_ref_to_folder(ref, name, sizeof(name));
-	tkb_buf_add_text(out, folder->path);
-	tkb_buf_add_text(out, ref != NULL ? "/ref/" : "/cas/");
-	tkb_buf_add_text(out, name);
+	tkb_print(out, "%s/%s/%s", folder->path, ref != NULL ? "ref" : "cas",
+	          name);
 	if (digest != NULL) {
 		tkb_digest_to_hex(digest, hex);
-		if (ref == NULL)
-			tkb_buf_add(out, (struct tkb_bytes){ hex, 2 });
-		tkb_buf_add_byte(out, '/');
-		tkb_buf_add_text(out, hex);
+		tkb_print(out, "%.*s/%s", ref == NULL ? 2 : 0, hex, hex);
 	}
-	tkb_buf_add_byte(out, '\0');
 	*path_out = (char *)out->data;
 	return tkb_buf_check(out, err);
 }
@@ -157,9 +152,7 @@ time_t tkb_dir_now(const struct tkb_dir_folder *folder)
 	struct tkb_buf path = TKB_BUF_INIT(TKB_DIR_PATH_LIMIT);
 	struct stat status;
 
-	tkb_buf_add_text(&path, folder->path);
-	tkb_buf_add_text(&path, "/now");
-	tkb_buf_add_byte(&path, '\0');
+	tkb_print(&path, "%s/now", folder->path);
 	if (tkb_buf_check(&path, NULL) < 0 ||
 	    tkb_draft_open((const char *)path.data, &draft, NULL) < 0 ||
 	    fstat(tkb_draft_fd(draft), &status) < 0)

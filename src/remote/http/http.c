@@ -33,16 +33,13 @@ static int http_get(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_digest *digest, uint64_t offset,
                     const struct tkb_sink *sink, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_http_request request = { .method = "GET",
 		                            .offset = offset,
 		                            .sink = sink };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	int rc;
 
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_url(self, &arena, "cas", hex, &request.url, err);
-	return rc == 0 ? tkb_http_ask(self, limits, &request, err) : rc;
+	return tkb_http_ask(self, limits, "cas", hex, &request, err);
 }
 
 static int http_put(void *self, const struct tkb_op_limits *limits,

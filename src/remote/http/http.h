@@ -95,9 +95,13 @@ struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
                                             const struct tkb_op_limits *limits,
                                             const char *ref);
 
-/* Do one request. Returns what tkb_http_request_judge() does. */
+/*
+ * Do one request, for file `name` in `folder`. Returns what
+ * tkb_http_request_judge() does.
+ */
 TKB_NODISCARD int tkb_http_ask(struct tkb_http *http,
                                const struct tkb_op_limits *limits,
+                               const char *folder, const char *name,
                                struct tkb_http_request *request,
                                struct tkb_error *err);
 

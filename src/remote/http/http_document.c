@@ -93,17 +93,14 @@ static bool edit_lines(struct tkb_bytes old, const char *name, bool is_there,
 {
 	const size_t at = find_line(old, name);
 
-	if (name[0] == '\0')
-		return false;
-	if ((at < old.size) == is_there)
+	if (name[0] == '\0' || (at < old.size) == is_there)
 		return false;
 	tkb_buf_add(out, tkb_bytes_slice(old, 0, at));
-	if (is_there) {
-		tkb_buf_add_text(out, name);
-		tkb_buf_add_byte(out, '\n');
-		return true;
-	}
-	tkb_buf_add(out, tkb_bytes_slice(old, at + strlen(name) + 1, old.size));
+	if (is_there)
+		tkb_print(out, "%s\n", name);
+	else
+		tkb_buf_add(out, tkb_bytes_slice(old, at + strlen(name) + 1,
+		                                 old.size));
 	return true;
 }
 
@@ -123,7 +120,6 @@ static int load_document(struct tkb_http *http,
                          const struct tkb_op_limits *limits, const char *name,
                          struct document *document, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_sink sink = tkb_buf_sink(&document->body);
 	struct tkb_http_request request = { .method = "GET",
 		                            .sink = &sink,
@@ -132,9 +128,7 @@ static int load_document(struct tkb_http *http,
 
 	tkb_buf_reset(&document->body);
 	document->condition[0] = '\0';
-	rc = tkb_http_url(http, &arena, "index", name, &request.url, err);
-	if (rc == 0)
-		rc = tkb_http_ask(http, limits, &request, err);
+	rc = tkb_http_ask(http, limits, "index", name, &request, err);
 	document->is_new = rc == TKB_MISS;
 	if (rc == TKB_MISS) {
 		tkb_buf_add_text(&document->body, FIRST_LINE);
@@ -259,13 +253,9 @@ static int read_etag(struct tkb_http *http, const struct tkb_op_limits *limits,
                      const char *name, char out[TKB_HTTP_CONDITION_SIZE],
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_http_request request = { .method = "GET" };
-	int rc;
+	const int rc = tkb_http_ask(http, limits, "cas", name, &request, err);
 
-	rc = tkb_http_url(http, &arena, "cas", name, &request.url, err);
-	if (rc == 0)
-		rc = tkb_http_ask(http, limits, &request, err);
 	if (rc != 0)
 		return rc;
 	return tkb_http_if_match(request.etag, out) ? 0 : TKB_MISS;

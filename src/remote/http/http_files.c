@@ -24,9 +24,8 @@ int tkb_http_listing_add(struct tkb_http_listing *listing,
 {
 	struct tkb_http_file added = *file;
 
-	added.name = tkb_arena_string(&listing->arena, name);
-	if (added.name == NULL)
-		return tkb_fail_nomem(err);
+	if (tkb_arena_copy(&listing->arena, name, &added.name, err) < 0)
+		return TKB_ERR_NOMEM;
 	return tkb_append(&listing->files, &listing->count, &listing->capacity,
 	                  &added, sizeof(added), err);
 }
@@ -52,8 +51,7 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(URL_LIMIT);
 
-	tkb_buf_add_text(&url, http->base);
-	tkb_buf_add_byte(&url, '/');
+	tkb_print(&url, "%s/", http->base);
 	tkb_escape(&url, folder, "/");
 	if (folder[0] != '\0')
 		tkb_buf_add_byte(&url, '/');
@@ -63,11 +61,15 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 }
 
 int tkb_http_ask(struct tkb_http *http, const struct tkb_op_limits *limits,
+                 const char *folder, const char *name,
                  struct tkb_http_request *request, struct tkb_error *err)
 {
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	int rc;
 
-	rc = tkb_http_client_do(http->client, limits, request, 1, err);
+	rc = tkb_http_url(http, &arena, folder, name, &request->url, err);
+	if (rc == 0)
+		rc = tkb_http_client_do(http->client, limits, request, 1, err);
 	return rc == 0 ? tkb_http_request_judge(request, limits, err) : rc;
 }
 
@@ -89,14 +91,14 @@ static int make_folders(struct tkb_http *http,
 		const struct tkb_bytes part = { url, (size_t)(at + 1 - url) };
 		struct tkb_http_request request = { .method = "MKCOL" };
 
-		request.url = tkb_arena_string(&arena, part);
-		if (request.url == NULL)
-			return tkb_fail_nomem(err);
 		/*
 		 * An existing folder is refused; the next PUT shows whether it
 		 * worked.
 		 */
-		rc = tkb_http_client_do(http->client, limits, &request, 1, err);
+		rc = tkb_arena_copy(&arena, part, &request.url, err);
+		if (rc == 0)
+			rc = tkb_http_client_do(http->client, limits, &request,
+			                        1, err);
 		if (rc == 0 && request.rc < 0)
 			rc = tkb_http_request_judge(&request, limits, err);
 		if (rc < 0)
@@ -167,10 +169,7 @@ int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *limits,
 int tkb_http_delete(struct tkb_http *http, const struct tkb_op_limits *limits,
                     const char *folder, const char *name, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_http_request request = { .method = "DELETE" };
-	int rc;
 
-	rc = tkb_http_url(http, &arena, folder, name, &request.url, err);
-	return rc == 0 ? tkb_http_ask(http, limits, &request, err) : rc;
+	return tkb_http_ask(http, limits, folder, name, &request, err);
 }

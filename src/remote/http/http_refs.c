@@ -69,7 +69,6 @@ static int put_again(struct tkb_http *http, const struct tkb_op_limits *limits,
                      const char *ref, const struct tkb_digest *digest,
                      bool has_condition, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf record = TKB_BUF_INIT(TKB_HTTP_RECORD_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&record);
@@ -84,9 +83,7 @@ static int put_again(struct tkb_http *http, const struct tkb_op_limits *limits,
 
 	tkb_http_ref_folder(ref, folder);
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_url(http, &arena, folder, hex, &request.url, err);
-	if (rc == 0)
-		rc = tkb_http_ask(http, limits, &request, err);
+	rc = tkb_http_ask(http, limits, folder, hex, &request, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), &found, err);
 	if (rc != 0)

@@ -180,24 +180,22 @@ static int read_helper_answer(const struct helper *helper, const char *program,
 	struct pollfd wait = { .fd = helper->out, .events = POLLIN };
 	char bytes[4096];
 	ssize_t got = 1;
+	int rc = 0;
 
-	while (got != 0) {
-		const int rc = check_time(program, end, limits, err);
-
-		if (rc < 0)
-			return rc;
-		if (poll(&wait, 1, 50) <= 0)
+	while (rc == 0 && got != 0) {
+		rc = check_time(program, end, limits, err);
+		if (rc < 0 || poll(&wait, 1, 50) <= 0)
 			continue;
 		got = read(helper->out, bytes, sizeof(bytes));
 		if (got < 0 && errno != EINTR)
-			return tkb_fail_errno(err, "cannot read from '%.200s'",
-			                      program);
+			rc = tkb_fail_errno(err, "cannot read from '%.200s'",
+			                    program);
 		if (got > 0)
 			tkb_buf_add(out,
 			            (struct tkb_bytes){ bytes, (size_t)got });
 	}
 	explicit_bzero(bytes, sizeof(bytes));
-	return tkb_buf_check(out, err);
+	return rc < 0 ? rc : tkb_buf_check(out, err);
 }
 
 int tkb_helper_run(const char *const argv[], const char *name,

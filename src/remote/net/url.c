@@ -267,14 +267,10 @@ void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out)
 {
 	const bool is_ipv6 = strchr(url->host, ':') != NULL;
 
-	tkb_buf_add_text(out, url->scheme);
-	tkb_buf_add_text(out, is_ipv6 ? "://[" : "://");
-	tkb_buf_add_text(out, url->host);
-	tkb_buf_add_text(out, is_ipv6 ? "]" : "");
-	if (url->port != 0) {
-		tkb_buf_add_byte(out, ':');
-		tkb_buf_add_number(out, url->port);
-	}
+	tkb_print(out, is_ipv6 ? "%s://[%s]" : "%s://%s", url->scheme,
+	          url->host);
+	if (url->port != 0)
+		tkb_print(out, ":%u", (unsigned)url->port);
 }
 
 /* Make the URL that may be shown: without user, password and parameters. */

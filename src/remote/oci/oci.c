@@ -11,6 +11,8 @@ static void oci_close(void *self)
 {
 	struct tkb_oci *oci = self;
 
+	if (oci == NULL)
+		return;
 	tkb_http_client_close(oci->client);
 	tkb_oci_auth_release(&oci->auth);
 	tkb_oci_seen_release(&oci->seen);
@@ -18,11 +20,7 @@ static void oci_close(void *self)
 	free(oci);
 }
 
-static void close_at(struct tkb_oci **oci)
-{
-	if (*oci != NULL)
-		oci_close(*oci);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_oci, oci_close)
 
 static int oci_open(const struct tkb_remote_url *url,
                     const struct tkb_op_limits *limits, void **self_out,

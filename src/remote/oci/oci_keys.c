@@ -33,9 +33,7 @@ int tkb_oci_keys_set(struct tkb_oci_keys *keys, const char *user,
 	struct tkb_buf text = TKB_BUF_INIT(SECRET_LIMIT * 2);
 	int rc;
 
-	tkb_buf_add_text(&plain, user);
-	tkb_buf_add_byte(&plain, ':');
-	tkb_buf_add_text(&plain, password);
+	tkb_print(&plain, "%s:%s", user, password);
 	rc = tkb_buf_check(&plain, err);
 	if (rc < 0)
 		return rc;

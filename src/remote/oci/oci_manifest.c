@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,8 @@ static int write_manifest(const struct tkb_oci *oci,
 	tkb_json_add_text(out, ",\"artifactType\":", type);
 	tkb_buf_add_text(out, "," EMPTY_CONFIG);
 	tkb_json_add_text(out, ",\"layers\":[{\"mediaType\":", type);
-	tkb_buf_add_text(out, ",\"digest\":\"sha256:");
-	tkb_buf_add_text(out, hex);
-	tkb_json_add_number(out, "\",\"size\":", item->size);
+	tkb_print(out, ",\"digest\":\"sha256:%s\",\"size\":%" PRIu64, hex,
+	          item->size);
 	if (item->data.size != 0) {
 		tkb_buf_add_text(out, ",\"data\":\"");
 		tkb_base64_add(item->data, out);
@@ -225,8 +225,7 @@ static int write_condition(const struct tkb_oci *oci, struct batch *batch,
 	if (seen == NULL)
 		return 0;
 	(void)snprintf(line, sizeof(line), "If-None-Match: %s", seen->etag);
-	*out = tkb_arena_string(&batch->arena, tkb_text(line));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+	return tkb_arena_copy(&batch->arena, tkb_text(line), out, err);
 }
 
 static int batch_add(const struct tkb_oci *oci, struct batch *batch,

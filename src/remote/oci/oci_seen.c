@@ -22,21 +22,16 @@ void tkb_oci_seen_release(struct tkb_oci_seen *seen)
 	*seen = (struct tkb_oci_seen){ .count = 0 };
 }
 
+static int compare_tag(const void *tag, const void *item)
+{
+	return strcmp(tag, ((const struct tkb_oci_seen_item *)item)->tag);
+}
+
 /* The index of the tag, or where it would be inserted. */
 static size_t find_place(const struct tkb_oci_seen *seen, const char *tag)
 {
-	size_t low = 0;
-	size_t high = seen->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (strcmp(seen->items[middle].tag, tag) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tkb_lower_bound(tag, seen->items, seen->count,
+	                       sizeof(*seen->items), compare_tag);
 }
 
 static bool is_at(const struct tkb_oci_seen *seen, size_t at, const char *tag)

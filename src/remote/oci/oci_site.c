@@ -60,15 +60,11 @@ static int read_base(const struct tkb_remote_url *url, struct tkb_oci *oci,
 	const bool is_ipv6 = strchr(url->host, ':') != NULL;
 	int rc;
 
-	tkb_buf_add_text(&base, tkb_url_registry_has_tls(url) ? "https://"
-	                                                      : "http://");
-	tkb_buf_add_text(&base, is_ipv6 ? "[" : "");
-	tkb_buf_add_text(&base, is_hub ? "registry-1.docker.io" : url->host);
-	tkb_buf_add_text(&base, is_ipv6 ? "]" : "");
-	if (url->port != 0) {
-		tkb_buf_add_byte(&base, ':');
-		tkb_buf_add_number(&base, url->port);
-	}
+	tkb_print(&base, is_ipv6 ? "%s://[%s]" : "%s://%s",
+	          tkb_url_registry_has_tls(url) ? "https" : "http",
+	          is_hub ? "registry-1.docker.io" : url->host);
+	if (url->port != 0)
+		tkb_print(&base, ":%u", (unsigned)url->port);
 	rc = tkb_arena_copy_buf(&oci->arena, &base, &oci->base, err);
 	if (rc < 0)
 		return rc;
@@ -96,8 +92,7 @@ static int read_repository(const struct tkb_remote_url *url,
 		                "'%.80s' cannot be a repository's name: use "
 		                "lower-case letters, digits and '._-/'",
 		                path);
-	tkb_buf_add_text(&name, is_short ? "library/" : "");
-	tkb_buf_add_text(&name, path);
+	tkb_print(&name, "%s%s", is_short ? "library/" : "", path);
 	return tkb_arena_copy_buf(&oci->arena, &name, &oci->repository, err);
 }
 
@@ -141,11 +136,7 @@ int tkb_oci_url(const struct tkb_oci *oci, struct tkb_arena *arena,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf url = TKB_BUF_INIT(TKB_OCI_URL_LIMIT);
 
-	tkb_buf_add_text(&url, oci->base);
-	tkb_buf_add_text(&url, "/v2/");
-	tkb_buf_add_text(&url, oci->repository);
-	tkb_buf_add_text(&url, kind);
-	tkb_buf_add_text(&url, name);
+	tkb_print(&url, "%s/v2/%s%s%s", oci->base, oci->repository, kind, name);
 	return tkb_arena_copy_buf(arena, &url, out, err);
 }
 

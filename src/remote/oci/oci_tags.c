@@ -166,9 +166,8 @@ static int take_tag_value(void *self, const char *path, enum tkb_json_type type,
 	if (tags->count == TAGS_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "it has more than %d tags", TAGS_LIMIT);
-	tag = tkb_arena_string(&tags->arena, tkb_text(value));
-	if (tag == NULL)
-		return tkb_fail_nomem(err);
+	if (tkb_arena_copy(&tags->arena, tkb_text(value), &tag, err) < 0)
+		return TKB_ERR_NOMEM;
 	return tkb_append(&tags->items, &tags->count, &tags->capacity, &tag,
 	                  sizeof(tag), err);
 }

@@ -93,10 +93,7 @@ static void add_parameter(struct tkb_buf *out, const char *name,
 {
 	if (value[0] == '\0')
 		return;
-	if (out->size != 0)
-		tkb_buf_add_byte(out, '&');
-	tkb_buf_add_text(out, name);
-	tkb_buf_add_byte(out, '=');
+	tkb_print(out, "%s%s=", out->size != 0 ? "&" : "", name);
 	tkb_escape(out, value, "");
 }
 
@@ -158,39 +155,29 @@ static void asking_release(struct asking *asking)
 }
 
 /*
- * A request with a user and a password, or without: all parameters are in the
- * URL.
+ * With a refresh token, the parameters are a form. With a user and a password,
+ * or without, all of them are in the URL.
  */
-static int write_get(const struct tkb_oci_auth *auth, struct asking *asking,
-                     struct tkb_error *err)
+static int write_request(const struct tkb_oci_auth *auth, struct asking *asking,
+                         struct tkb_error *err)
 {
+	const bool is_form = auth->keys.identity != NULL;
 	int rc;
 
 	tkb_buf_add_text(&asking->url, auth->realm);
-	if (asking->query.size != 0)
+	if (!is_form && asking->query.size != 0) {
 		tkb_buf_add_text(&asking->url,
 		                 strchr(auth->realm, '?') ? "&" : "?");
-	tkb_buf_add(&asking->url, tkb_buf_bytes(&asking->query));
-	tkb_buf_add_byte(&asking->url, '\0');
-	if (auth->keys.basic != NULL) {
-		tkb_buf_add_text(&asking->line, "Authorization: Basic ");
-		tkb_buf_add_text(&asking->line, auth->keys.basic);
+		tkb_buf_add(&asking->url, tkb_buf_bytes(&asking->query));
 	}
-	tkb_buf_add_byte(&asking->line, '\0');
-	rc = tkb_buf_check(&asking->url, err);
-	return rc == 0 ? tkb_buf_check(&asking->line, err) : rc;
-}
-
-/* A request with a refresh token: the parameters are a form. */
-static int write_post(const struct tkb_oci_auth *auth, struct asking *asking,
-                      struct tkb_error *err)
-{
-	int rc;
-
-	tkb_buf_add_text(&asking->url, auth->realm);
 	tkb_buf_add_byte(&asking->url, '\0');
-	tkb_buf_add_text(&asking->line,
-	                 "Content-Type: application/x-www-form-urlencoded");
+	if (is_form)
+		tkb_buf_add_text(
+			&asking->line,
+			"Content-Type: application/x-www-form-urlencoded");
+	else if (auth->keys.basic != NULL)
+		tkb_print(&asking->line, "Authorization: Basic %s",
+		          auth->keys.basic);
 	tkb_buf_add_byte(&asking->line, '\0');
 	rc = tkb_buf_check(&asking->url, err);
 	return rc == 0 ? tkb_buf_check(&asking->line, err) : rc;
@@ -235,8 +222,7 @@ int tkb_oci_auth_token(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	if (rc == 0)
 		rc = write_query(auth, &asking.query, err);
 	if (rc == 0)
-		rc = is_post ? write_post(auth, &asking, err)
-		             : write_get(auth, &asking, err);
+		rc = write_request(auth, &asking, err);
 	if (rc < 0)
 		return rc;
 	form = tkb_buf_bytes(&asking.query);

@@ -192,11 +192,8 @@ static int finish_upload(struct upload *upload, struct tkb_error *err)
 	int rc;
 
 	tkb_digest_to_hex(upload->digest, hex);
-	tkb_buf_add_text(&url, url_of(upload));
-	tkb_buf_add_text(&url, strchr(url_of(upload), '?') ? "&" : "?");
-	tkb_buf_add_text(&url, "digest=sha256:");
-	tkb_buf_add_text(&url, hex);
-	tkb_buf_add_byte(&url, '\0');
+	tkb_print(&url, "%s%sdigest=sha256:%s", url_of(upload),
+	          strchr(url_of(upload), '?') ? "&" : "?", hex);
 	rc = tkb_buf_check(&url, err);
 	if (rc < 0)
 		return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/redis/resp.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <hiredis/hiredis.h>
@@ -246,9 +247,7 @@ void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
 	if (resp->out.failure != 0)
 		return;
 	resp->out.size -= strlen(empty);
-	tkb_buf_add_byte(&resp->out, '$');
-	tkb_buf_add_number(&resp->out, size);
-	tkb_buf_add_text(&resp->out, "\r\n");
+	tkb_print(&resp->out, "$%" PRIu64 "\r\n", size);
 }
 
 void tkb_resp_add(struct tkb_resp *resp, struct tkb_bytes piece)

@@ -13,17 +13,15 @@ static void s3_close(void *self)
 {
 	struct tkb_s3 *s3 = self;
 
+	if (s3 == NULL)
+		return;
 	tkb_http_client_close(s3->client);
 	tkb_s3_keys_release(&s3->keys);
 	tkb_s3_site_release(&s3->site);
 	free(s3);
 }
 
-static void close_at(struct tkb_s3 **s3)
-{
-	if (*s3 != NULL)
-		s3_close(*s3);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_s3, s3_close)
 
 static int s3_open(const struct tkb_remote_url *url,
                    const struct tkb_op_limits *limits, void **self_out,

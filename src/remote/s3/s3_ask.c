@@ -102,8 +102,7 @@ static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		add_header(parts, "x-amz-content-sha256", parts->payload);
 	}
 	if (ask->is_copy) {
-		tkb_buf_add_byte(&source, '/');
-		tkb_buf_add_text(&source, s3->site.bucket);
+		tkb_print(&source, "/%s", s3->site.bucket);
 		add_key(s3, ask, &source);
 		rc = tkb_arena_copy_buf(parts->arena, &source, &origin, err);
 		add_header(parts, "x-amz-copy-source", origin);
@@ -178,11 +177,8 @@ static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(URL_LIMIT);
 
-	tkb_buf_add_text(&url, s3->site.base);
-	tkb_buf_add_text(&url, parts->path);
-	if (parts->query[0] != '\0')
-		tkb_buf_add_byte(&url, '?');
-	tkb_buf_add_text(&url, parts->query);
+	tkb_print(&url, "%s%s%s%s", s3->site.base, parts->path,
+	          parts->query[0] != '\0' ? "?" : "", parts->query);
 	return tkb_arena_copy_buf(parts->arena, &url, &out->url, err);
 }
 

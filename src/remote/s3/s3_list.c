@@ -231,9 +231,7 @@ int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 		             .name = TKB_BUF_INIT(NAME_LIMIT) };
 	int rc;
 
-	tkb_buf_add_text(&page.start, s3->site.prefix);
-	tkb_buf_add_text(&page.start, listing->start);
-	tkb_buf_add_byte(&page.start, '\0');
+	tkb_print(&page.start, "%s%s", s3->site.prefix, listing->start);
 	rc = tkb_buf_check(&page.start, err);
 	while (rc == 0) {
 		rc = list_page(s3, limits, &page, err);

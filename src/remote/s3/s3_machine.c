@@ -70,9 +70,7 @@ static int write_authorization(struct tkb_buf *out, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "the container's authorization token has a "
 		                "line break");
-	tkb_buf_add_text(out, "Authorization: ");
-	tkb_buf_add_text(out, text);
-	tkb_buf_add_byte(out, '\0');
+	tkb_print(out, "Authorization: %s", text);
 	return tkb_buf_check(out, err);
 }
 
@@ -242,9 +240,8 @@ int tkb_s3_ask_machine(struct tkb_s3_asking *asking, struct tkb_error *err)
 	                  err);
 	if (rc != 0)
 		return rc;
-	tkb_buf_add_text(&header, "X-aws-ec2-metadata-token: ");
-	tkb_buf_add_text(&header, (const char *)token.data);
-	tkb_buf_add_byte(&header, '\0');
+	tkb_print(&header, "X-aws-ec2-metadata-token: %s",
+	          (const char *)token.data);
 	rc = tkb_buf_check(&header, err);
 	return rc == 0 ? ask_for_role(asking, (const char *)header.data, err)
 	               : rc;

@@ -114,8 +114,8 @@ static int read_region(const struct tkb_remote_url *url,
 	if (!is_site_name(region, "-", REGION_LIMIT))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.80s' cannot be a region's name", region);
-	site->region = tkb_arena_string(&site->arena, tkb_text(region));
-	return site->region == NULL ? tkb_fail_nomem(err) : 0;
+	return tkb_arena_copy(&site->arena, tkb_text(region), &site->region,
+	                      err);
 }
 
 static int fail_endpoint(struct tkb_error *err)
@@ -149,15 +149,11 @@ static int make_host(struct tkb_s3_site *site,
 	struct tkb_buf host = TKB_BUF_INIT(PATH_LIMIT);
 	const bool is_tls = strcmp(endpoint->scheme, "https") == 0;
 
-	if (!has_path_style) {
-		tkb_buf_add_text(&host, site->bucket);
-		tkb_buf_add_byte(&host, '.');
-	}
+	if (!has_path_style)
+		tkb_print(&host, "%s.", site->bucket);
 	add_host(&host, endpoint->host);
-	if (endpoint->port != 0 && endpoint->port != (is_tls ? 443 : 80)) {
-		tkb_buf_add_byte(&host, ':');
-		tkb_buf_add_number(&host, endpoint->port);
-	}
+	if (endpoint->port != 0 && endpoint->port != (is_tls ? 443 : 80))
+		tkb_print(&host, ":%u", (unsigned)endpoint->port);
 	return tkb_arena_copy_buf(&site->arena, &host, &site->host, err);
 }
 
@@ -183,9 +179,7 @@ static int use_endpoint(struct tkb_s3_site *site, const char *text,
 	rc = make_host(site, url, has_path_style, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_text(&base, url->scheme);
-	tkb_buf_add_text(&base, "://");
-	tkb_buf_add_text(&base, site->host);
+	tkb_print(&base, "%s://%s", url->scheme, site->host);
 	return tkb_arena_copy_buf(&site->arena, &base, &site->base, err);
 }
 
@@ -219,10 +213,8 @@ static int read_endpoint(const struct tkb_remote_url *url,
 	rc = tkb_url_choice(url, "path-style", &has_path_style, err);
 	if (rc < 0)
 		return rc;
-	if (has_path_style) {
-		tkb_buf_add_byte(&path, '/');
-		tkb_buf_add_text(&path, site->bucket);
-	}
+	if (has_path_style)
+		tkb_print(&path, "/%s", site->bucket);
 	rc = tkb_arena_copy_buf(&site->arena, &path, &site->path, err);
 	if (rc < 0)
 		return rc;

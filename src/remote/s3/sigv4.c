@@ -66,36 +66,26 @@ int tkb_sigv4_query(const struct tkb_sigv4_pair *pairs, size_t count,
 			return tkb_fail_nomem(err);
 	}
 	tkb_sort(sorted, count, sizeof(*sorted), compare_sigv4_pairs);
-	for (size_t i = 0; i < count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, '&');
-		tkb_buf_add_text(out, sorted[i].name);
-		tkb_buf_add_byte(out, '=');
-		tkb_buf_add_text(out, sorted[i].value);
-	}
+	for (size_t i = 0; i < count; i++)
+		tkb_print(out, "%s%s=%s", i != 0 ? "&" : "", sorted[i].name,
+		          sorted[i].value);
 	return tkb_buf_check(out, err);
 }
 
 static void add_names(struct tkb_buf *out,
                       const struct tkb_sigv4_request *request)
 {
-	for (size_t i = 0; i < request->header_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ';');
-		tkb_buf_add_text(out, request->headers[i].name);
-	}
+	for (size_t i = 0; i < request->header_count; i++)
+		tkb_print(out, "%s%s", i != 0 ? ";" : "",
+		          request->headers[i].name);
 }
 
 /* Add "<day>/<region>/<service>/aws4_request". */
 static void add_scope(struct tkb_buf *out, const struct tkb_sigv4_keys *keys,
                       const struct tkb_sigv4_request *request)
 {
-	tkb_buf_add(out, (struct tkb_bytes){ request->date, DAY_SIZE });
-	tkb_buf_add_byte(out, '/');
-	tkb_buf_add_text(out, keys->region);
-	tkb_buf_add_byte(out, '/');
-	tkb_buf_add_text(out, keys->service);
-	tkb_buf_add_text(out, "/aws4_request");
+	tkb_print(out, "%.*s/%s/%s/aws4_request", DAY_SIZE, request->date,
+	          keys->region, keys->service);
 }
 
 /* Compute the digest of the canonical request. */
@@ -107,22 +97,14 @@ static int digest_request(const struct tkb_sigv4_request *request,
 	struct tkb_digest digest;
 	int rc;
 
-	tkb_buf_add_text(&text, request->method);
-	tkb_buf_add_byte(&text, '\n');
-	tkb_buf_add_text(&text, request->path);
-	tkb_buf_add_byte(&text, '\n');
-	tkb_buf_add_text(&text, request->query);
-	tkb_buf_add_byte(&text, '\n');
-	for (size_t i = 0; i < request->header_count; i++) {
-		tkb_buf_add_text(&text, request->headers[i].name);
-		tkb_buf_add_byte(&text, ':');
-		tkb_buf_add_text(&text, request->headers[i].value);
-		tkb_buf_add_byte(&text, '\n');
-	}
+	tkb_print(&text, "%s\n%s\n%s\n", request->method, request->path,
+	          request->query);
+	for (size_t i = 0; i < request->header_count; i++)
+		tkb_print(&text, "%s:%s\n", request->headers[i].name,
+		          request->headers[i].value);
 	tkb_buf_add_byte(&text, '\n');
 	add_names(&text, request);
-	tkb_buf_add_byte(&text, '\n');
-	tkb_buf_add_text(&text, request->payload);
+	tkb_print(&text, "\n%s", request->payload);
 	rc = tkb_buf_check(&text, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&text), &digest, err);
@@ -182,12 +164,9 @@ static int sign_text(const struct tkb_sigv4_keys *keys,
 	rc = digest_request(request, digest, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_text(&text, "AWS4-HMAC-SHA256\n");
-	tkb_buf_add_text(&text, request->date);
-	tkb_buf_add_byte(&text, '\n');
+	tkb_print(&text, "AWS4-HMAC-SHA256\n%s\n", request->date);
 	add_scope(&text, keys, request);
-	tkb_buf_add_byte(&text, '\n');
-	tkb_buf_add_text(&text, digest);
+	tkb_print(&text, "\n%s", digest);
 	rc = tkb_buf_check(&text, err);
 	if (rc == 0)
 		rc = make_key(keys, request->date, &key, err);
@@ -211,13 +190,10 @@ int tkb_sigv4_sign(const struct tkb_sigv4_keys *keys,
 	if (rc < 0)
 		return rc;
 	tkb_digest_to_hex(&signature, hex);
-	tkb_buf_add_text(out, "AWS4-HMAC-SHA256 Credential=");
-	tkb_buf_add_text(out, keys->id);
-	tkb_buf_add_byte(out, '/');
+	tkb_print(out, "AWS4-HMAC-SHA256 Credential=%s/", keys->id);
 	add_scope(out, keys, request);
 	tkb_buf_add_text(out, ",SignedHeaders=");
 	add_names(out, request);
-	tkb_buf_add_text(out, ",Signature=");
-	tkb_buf_add_text(out, hex);
+	tkb_print(out, ",Signature=%s", hex);
 	return tkb_buf_check(out, err);
 }
