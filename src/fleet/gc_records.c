@@ -215,17 +215,12 @@ static int prune_envelopes(struct tkb_remote_gc *gc, const char *ref,
 	                           &gc->report.envelope_count, err);
 }
 
-static bool has_name(const struct tkb_ref_names *names, const char *name)
-{
-	return tkb_has_text(names->items, names->count, name);
-}
-
 static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
 {
 	char name[sizeof(TKB_SIGNED_PREFIX) + TKB_REF_SIZE];
 
 	(void)snprintf(name, sizeof(name), TKB_SIGNED_PREFIX "%s", ref);
-	return has_name(&gc->signed_refs, name);
+	return tkb_has_text(gc->signed_refs.items, gc->signed_refs.count, name);
 }
 
 /*
@@ -251,7 +246,7 @@ static int prune_orphans(struct tkb_remote_gc *gc, struct tkb_error *err)
 	for (size_t i = 0; i < names->count && rc == 0; i++) {
 		const char *ref = names->items[i] + strlen(TKB_SIGNED_PREFIX);
 
-		if (!has_name(&gc->refs, ref))
+		if (!tkb_has_text(gc->refs.items, gc->refs.count, ref))
 			rc = prune_envelopes(gc, ref, &none, &why);
 		rc = note_ref_refusal(gc, rc, ref, &why, err);
 	}

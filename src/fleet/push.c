@@ -86,7 +86,7 @@ static void pusher_close(struct pusher *pusher)
 static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 {
 	struct tkb_record_list *records = &pusher->records;
-	size_t kept = 0;
+	const size_t count = records->count;
 	int rc;
 
 	rc = tkb_records_check(pusher->remote, records, false, err);
@@ -95,15 +95,9 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 		                            records, err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < records->count; i++) {
-		if (records->items[i].is_hole)
-			tkb_record_release(&records->items[i]);
-		else
-			records->items[kept++] = records->items[i];
-	}
-	pusher->report.dropped_count += records->count - kept;
-	records->count = kept;
-	return 0;
+	rc = tkb_records_keep_whole(records, err);
+	pusher->report.dropped_count += count - records->count;
+	return rc;
 }
 
 /*

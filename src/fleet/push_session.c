@@ -104,14 +104,6 @@ int tkb_push_sign_begin(struct tkb_signer *signer,
 	return rc;
 }
 
-static int is_whole(void *self, struct tkb_record *record, bool *out,
-                    struct tkb_error *err)
-{
-	(void)self, (void)err;
-	*out = !record->is_hole;
-	return 0;
-}
-
 int tkb_push_base_read(struct tkb_remote *remote,
                        const struct tkb_push_options *options,
                        struct tkb_record_list *out, struct tkb_error *err)
@@ -132,7 +124,7 @@ int tkb_push_base_read(struct tkb_remote *remote,
 	if (rc < 0)
 		return tkb_fail_as(err, rc, &fault);
 	rc = tkb_records_check(remote, out, false, err);
-	return rc == 0 ? tkb_records_keep(out, is_whole, NULL, err) : rc;
+	return rc == 0 ? tkb_records_keep_whole(out, err) : rc;
 }
 
 static int sign_new_record(struct tkb_remote *remote, const char *ref,

@@ -165,6 +165,19 @@ int tkb_records_keep(struct tkb_record_list *list,
 	return rc;
 }
 
+static int is_whole(void *self, struct tkb_record *record, bool *out,
+                    struct tkb_error *err)
+{
+	(void)self, (void)err;
+	*out = !record->is_hole;
+	return 0;
+}
+
+int tkb_records_keep_whole(struct tkb_record_list *list, struct tkb_error *err)
+{
+	return tkb_records_keep(list, is_whole, NULL, err);
+}
+
 /* The signer whose records are kept, and the ref. */
 struct owner {
 	const struct tkb_signer *signer;

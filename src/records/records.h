@@ -60,6 +60,10 @@ TKB_NODISCARD int tkb_records_keep(struct tkb_record_list *list,
                                                   struct tkb_error *err),
                                    void *self, struct tkb_error *err);
 
+/* Keep those that are no holes: see tkb_records_check(). */
+TKB_NODISCARD int tkb_records_keep_whole(struct tkb_record_list *list,
+                                         struct tkb_error *err);
+
 /*
  * Remove the records that the remote's policy does not trust, and call its
  * on_untrusted() for them. Without a policy, nothing is removed.
