@@ -111,12 +111,16 @@ bool tkb_target_is_equal(const struct tkb_target *a, const struct tkb_target *b)
 	       strcmp(a->arch, b->arch) == 0 && a->warp_size == b->warp_size;
 }
 
-bool tkb_target_fits(const struct tkb_target *target,
-                     const struct tkb_target *wanted)
+bool tkb_target_is_wanted(const struct tkb_target *target,
+                          const struct tkb_target *wanted, size_t count)
 {
-	return strcmp(wanted->backend, target->backend) == 0 &&
-	       (wanted->arch == NULL || wanted->arch[0] == '\0' ||
-	        strcmp(wanted->arch, target->arch) == 0) &&
-	       (wanted->warp_size == 0 ||
-	        wanted->warp_size == target->warp_size);
+	bool fits = count == 0;
+	for (size_t i = 0; i < count && !fits; i++) {
+		const struct tkb_target *w = &wanted[i];
+		fits = strcmp(w->backend, target->backend) == 0 &&
+		       (w->arch == NULL || w->arch[0] == '\0' ||
+		        strcmp(w->arch, target->arch) == 0) &&
+		       (w->warp_size == 0 || w->warp_size == target->warp_size);
+	}
+	return fits;
 }

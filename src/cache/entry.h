@@ -21,9 +21,10 @@ bool tkb_entry_has_same_files(const struct tkb_entry *a,
 bool tkb_target_is_equal(const struct tkb_target *a,
                          const struct tkb_target *b);
 
-/* Does `target` match `wanted`? Empty members of `wanted` match anything. */
-bool tkb_target_fits(const struct tkb_target *target,
-                     const struct tkb_target *wanted);
+/* Does `target` match one of `count` wanted ones, or is none wanted? Empty
+   members of a wanted one match anything. */
+bool tkb_target_is_wanted(const struct tkb_target *target,
+                          const struct tkb_target *wanted, size_t count);
 
 /* The number of bytes of an entry in a frame, without tar headers. */
 uint64_t tkb_entry_tar_size(const struct tkb_entry *entry);

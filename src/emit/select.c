@@ -8,13 +8,9 @@
 static bool is_target(const struct tkb_entry *entry,
                       const struct tkb_emit_options *options)
 {
-	if (options->target_count == 0 || entry->kind != TKB_KIND_KERNEL)
-		return true;
-	for (size_t i = 0; i < options->target_count; i++) {
-		if (tkb_target_fits(&entry->target, &options->targets[i]))
-			return true;
-	}
-	return false;
+	return entry->kind != TKB_KIND_KERNEL ||
+	       tkb_target_is_wanted(&entry->target, options->targets,
+	                            options->target_count);
 }
 
 /* Did the caller give a folder for this entry? */

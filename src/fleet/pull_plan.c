@@ -25,13 +25,9 @@ static bool is_key_wanted(const struct tkb_emit_options *options,
 static bool is_target_wanted(const struct tkb_emit_options *options,
                              const struct tkb_target *target)
 {
-	if (options->target_count == 0 || target->backend[0] == '\0')
-		return true;
-	for (size_t i = 0; i < options->target_count; i++) {
-		if (tkb_target_fits(target, &options->targets[i]))
-			return true;
-	}
-	return false;
+	return target->backend[0] == '\0' ||
+	       tkb_target_is_wanted(target, options->targets,
+	                            options->target_count);
 }
 
 /* Did the caller give a folder for this tree? */
