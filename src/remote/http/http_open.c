@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "remote/http/http.h"
 #include "remote/net/escape.h"
+#include "remote/net/secret.h"
 #include "remote/net/url.h"
 
 /* Reading the URL: the server, and the credentials. */
@@ -89,15 +90,6 @@ static int read_headers(struct tkb_http *http, struct tkb_error *err)
 	return 0;
 }
 
-static bool is_token(const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text <= ' ' || *text > '~')
-			return false;
-	}
-	return true;
-}
-
 /* Symbolic links are followed: Kubernetes mounts tokens as links. */
 static int read_token_file(struct tkb_http *http, const char *path,
                            struct tkb_error *err)
@@ -118,7 +110,7 @@ static int read_token_file(struct tkb_http *http, const char *path,
 		size--;
 	if (size > 0 && size < TOKEN_LIMIT)
 		token[size] = '\0';
-	if (size == 0 || size == TOKEN_LIMIT || !is_token(token) ||
+	if (size == 0 || size == TOKEN_LIMIT || !tkb_is_visible(token) ||
 	    strlen(token) != (size_t)size)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' holds no bearer token", path);
@@ -143,7 +135,7 @@ static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 		return read_token_file(http, path, err);
 	if (bearer == NULL)
 		return 0;
-	if (bearer[0] == '\0' || !is_token(bearer))
+	if (bearer[0] == '\0' || !tkb_is_visible(bearer))
 		return refuse_param("bearer", "a token", err);
 	http->bearer = strdup(bearer);
 	return http->bearer == NULL ? tkb_fail_nomem(err) : 0;

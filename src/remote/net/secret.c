@@ -9,6 +9,13 @@
 
 #include "base/fd.h"
 
+bool tkb_is_visible(const char *text)
+{
+	while (*text > ' ' && *text <= '~')
+		text++;
+	return *text == '\0';
+}
+
 void tkb_secret_release(struct tkb_buf *buf)
 {
 	if (buf->data != NULL)

@@ -7,6 +7,9 @@
 #include "base/base.h"
 #include "base/buf.h"
 
+/* Is all of it visible ASCII, so that it breaks no header? */
+bool tkb_is_visible(const char *text);
+
 /* Overwrite a buffer's contents, and release it. */
 void tkb_secret_release(struct tkb_buf *buf);
 

@@ -19,16 +19,6 @@ enum {
 	LONGEST_S = 24 * 60 * 60
 };
 
-/* Is the text of a challenge, or a token, printable? */
-static bool is_visible_text(const char *text)
-{
-	for (const char *at = text; *at != '\0'; at++) {
-		if (*at <= ' ' || *at > '~')
-			return false;
-	}
-	return text[0] != '\0';
-}
-
 /* The answer with a token. */
 struct token {
 	struct tkb_buf text;
@@ -50,7 +40,8 @@ static int take_token_value(void *self, const char *path,
 	if (strcmp(path, "expires_in") == 0 && type == TKB_JSON_NUMBER)
 		token->lasts_s = strtoull(value, NULL, 10);
 	if ((strcmp(path, "token") != 0 && strcmp(path, "access_token") != 0) ||
-	    type != TKB_JSON_STRING || !is_visible_text(value))
+	    type != TKB_JSON_STRING || value[0] == '\0' ||
+	    !tkb_is_visible(value))
 		return 0;
 	tkb_buf_reset(&token->text);
 	tkb_buf_add_text(&token->text, value);
@@ -126,7 +117,7 @@ static int check_realm(const struct tkb_oci *oci, struct tkb_error *err)
 	const char *realm = oci->auth.realm;
 	const bool is_tls = tkb_begins_with(realm, "https://");
 
-	if (!is_visible_text(realm) ||
+	if (!tkb_is_visible(realm) ||
 	    (!is_tls && !tkb_begins_with(realm, "http://")))
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it does not name its token server");

@@ -178,13 +178,10 @@ void tkb_s3_keys_release(struct tkb_s3_keys *keys)
 int tkb_s3_keys_set(char **member, const char *value, const char *what,
                     struct tkb_error *err)
 {
-	for (const char *at = value; *at != '\0'; at++) {
-		if (*at <= ' ' || *at > '~')
-			return tkb_fail(err, TKB_ERR_DENIED,
-			                "%s has a character that is not "
-			                "allowed there",
-			                what);
-	}
+	if (!tkb_is_visible(value))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "%s has a character that is not allowed there",
+		                what);
 	tkb_secret_text_release(member);
 	*member = strdup(value);
 	return *member == NULL ? tkb_fail_nomem(err) : 0;
