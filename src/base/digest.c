@@ -131,6 +131,14 @@ void tkb_digest_to_hex(const struct tkb_digest *digest,
 	out[2 * sizeof(digest->bytes)] = '\0';
 }
 
+struct tkb_hex tkb_digest_hex(const struct tkb_digest *digest)
+{
+	struct tkb_hex hex;
+
+	tkb_digest_to_hex(digest, hex.text);
+	return hex;
+}
+
 bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;

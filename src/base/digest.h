@@ -8,6 +8,13 @@
 
 #include "base/base.h"
 
+/* tkb_digest_to_hex() as a value, for one use: tkb_digest_hex(digest).text */
+struct tkb_hex {
+	char text[TKB_DIGEST_HEX_SIZE];
+};
+
+struct tkb_hex tkb_digest_hex(const struct tkb_digest *digest);
+
 struct tkb_hasher {
 	void *context; /* owned */
 };

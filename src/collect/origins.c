@@ -82,12 +82,9 @@ static int read_said(const char *cache_root, struct said *said,
 static void write_origin_line(const struct tkb_origin *origin,
                               struct tkb_buf *out)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	for (size_t i = 0; i < origin->digest_count; i++) {
-		tkb_digest_to_hex(&origin->digests[i], hex);
-		tkb_print(out, "%s%s", i == 0 ? "" : ",", hex);
-	}
+	for (size_t i = 0; i < origin->digest_count; i++)
+		tkb_print(out, "%s%s", i == 0 ? "" : ",",
+		          tkb_digest_hex(&origin->digests[i]).text);
 	if (origin->digest_count == 0)
 		tkb_buf_add_byte(out, '-');
 	for (size_t i = 0; i < origin->key_count; i++)

@@ -183,14 +183,13 @@ static int report_missing(struct auditor *auditor, const char *ref,
                           const struct tkb_digest *digest,
                           struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 
 	if (!auditor->is_shared || ref == NULL)
 		return 0;
-	tkb_digest_to_hex(digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_CORRUPT, "remote '%s': blob %s is gone",
-	               tier_of(auditor)->url->name, hex);
+	               tier_of(auditor)->url->name,
+	               tkb_digest_hex(digest).text);
 	return report_blob_fault(auditor, TKB_REMOTE_TROUBLE_MISSING, ref,
 	                         digest, why.message, err);
 }
@@ -265,7 +264,6 @@ static int check_record(struct auditor *auditor, const char *ref,
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(auditor->one.max_blob_size);
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 	int rc;
 
@@ -285,9 +283,9 @@ static int check_record(struct auditor *auditor, const char *ref,
 		return 0;
 	if (tkb_fleet_is_final(rc))
 		return tkb_fail_as(err, rc, &why);
-	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail_while(&why, rc, "remote '%s': record %s",
-	                     tier_of(auditor)->url->name, hex);
+	                     tier_of(auditor)->url->name,
+	                     tkb_digest_hex(&record->digest).text);
 	return report_fault(
 		auditor,
 		(struct tkb_remote_fault){

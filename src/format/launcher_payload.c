@@ -32,11 +32,9 @@ static int make_item(const struct tkb_digest *digest, uint64_t size,
 {
 	struct tkb_file *file = tkb_arena_alloc(arena, 1, sizeof(*file));
 	uint32_t *device = tkb_arena_alloc(arena, 1, sizeof(*device));
-	char hex[TKB_DIGEST_HEX_SIZE];
 	const char *name;
 
-	tkb_digest_to_hex(digest, hex);
-	name = tkb_arena_string(arena, tkb_text(hex));
+	name = tkb_arena_string(arena, tkb_text(tkb_digest_hex(digest).text));
 	if (file == NULL || device == NULL || name == NULL)
 		return tkb_fail_nomem(err);
 	*file = (struct tkb_file){ .name = name,

@@ -169,10 +169,8 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
 	tkb_print(out, "frames %d zstd %s %d\n", is_sliced ? 2 : 1,
 	          ZSTD_versionString(), level);
 	for (size_t i = 0; i < count; i++) {
-		char hex[TKB_DIGEST_HEX_SIZE];
-
-		tkb_digest_to_hex(&frames[i].digest, hex);
-		tkb_print(out, "%s %" PRIu64 " %" PRIu64 " ", hex,
+		tkb_print(out, "%s %" PRIu64 " %" PRIu64 " ",
+		          tkb_digest_hex(&frames[i].digest).text,
 		          frames[i].packed_size, frames[i].size);
 		write_ranges(&frames[i], out);
 		if (frames[i].is_mixed)
@@ -192,9 +190,7 @@ void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out)
 		0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x48, 0x03,
 		0x02, 0x20, 0x00, 0x00, 0x41, 0x02, 0x00,
 	};
-	char hex[TKB_DIGEST_HEX_SIZE];
 
-	tkb_digest_to_hex(header, hex);
 	tkb_buf_add(out, (struct tkb_bytes){ before, sizeof(before) });
-	tkb_print(out, "header %s\n", hex);
+	tkb_print(out, "header %s\n", tkb_digest_hex(header).text);
 }

@@ -250,7 +250,6 @@ static int conclude(const struct judging *judging, const char *ref,
 	const bool is_used =
 		is_trusted || (opinion->judgement == TKB_UNSIGNED &&
 	                       trust->unsigned_records != TKB_UNSIGNED_REFUSE);
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 
 	if (is_trusted && trust->on_trusted != NULL)
@@ -261,12 +260,12 @@ static int conclude(const struct judging *judging, const char *ref,
 	if (is_used &&
 	    (is_trusted || trust->unsigned_records == TKB_UNSIGNED_ACCEPT))
 		return 0;
-	tkb_digest_to_hex(manifest, hex);
-	(void)tkb_fail(
-		&why, TKB_ERR_UNTRUSTED,
-		"image '%.128s%s%.12s' is not trusted: %s",
-		judging->question->tag != NULL ? judging->question->tag : "",
-		judging->question->tag != NULL ? "@" : "", hex, opinion->words);
+	(void)tkb_fail(&why, TKB_ERR_UNTRUSTED,
+	               "image '%.128s%s%.12s' is not trusted: %s",
+	               judging->question->tag != NULL ? judging->question->tag
+	                                              : "",
+	               judging->question->tag != NULL ? "@" : "",
+	               tkb_digest_hex(manifest).text, opinion->words);
 	if (trust->on_untrusted != NULL)
 		trust->on_untrusted(trust->self,
 		                    &(struct tkb_untrusted){ ref, manifest,

@@ -311,7 +311,6 @@ static int add_hash(const struct tkb_signature *signature, uint32_t num_warps,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(3 * TEXT_LIMIT);
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	int rc;
 
@@ -325,8 +324,7 @@ static int add_hash(const struct tkb_signature *signature, uint32_t num_warps,
 		rc = tkb_digest_of(tkb_buf_bytes(&text), &digest, err);
 	if (rc < 0)
 		return rc;
-	tkb_digest_to_hex(&digest, hex);
-	tkb_print(out, "%.8s_", hex);
+	tkb_print(out, "%.8s_", tkb_digest_hex(&digest).text);
 	return 0;
 }
 

@@ -445,7 +445,6 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 	TKB_AUTO(tkb_free_at)
 	const struct input **sorted =
 		tkb_alloc_array(project->input_count, sizeof(*sorted));
-	char hex[TKB_DIGEST_HEX_SIZE];
 	char moved[2 * PATH_MAX];
 
 	if (sorted == NULL)
@@ -454,13 +453,11 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 		sorted[i] = &project->inputs[i];
 	tkb_sort(sorted, project->input_count, sizeof(*sorted),
 	         compare_input_digests);
-	for (size_t i = 0; i < project->input_count; i++) {
-		tkb_digest_to_hex(&sorted[i]->digest, hex);
+	for (size_t i = 0; i < project->input_count; i++)
 		add_record_line(
-			"in", hex,
+			"in", tkb_digest_hex(&sorted[i]->digest).text,
 			find_moved(project->place, sorted[i]->path, moved),
 			out);
-	}
 	return 0;
 }
 

@@ -64,13 +64,12 @@ static int add_unparsed(struct tkb_record_list *list,
 {
 	const bool is_newer = why->status == TKB_ERR_UNSUPPORTED ||
 	                      tkb_record_may_be_newer(text);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
-	tkb_digest_to_hex(digest, hex);
 	if (is_newer && why->status != TKB_ERR_UNSUPPORTED)
 		(void)tkb_fail(why, TKB_ERR_UNSUPPORTED,
 		               "it is of another version");
-	(void)tkb_fail_while(why, why->status, "record %s", hex);
+	(void)tkb_fail_while(why, why->status, "record %s",
+	                     tkb_digest_hex(digest).text);
 	return add_fault(list, digest,
 	                 is_newer ? TKB_RECORD_NEWER : TKB_RECORD_GARBLED, why,
 	                 err);
@@ -105,12 +104,11 @@ static int list_record(void *self, const struct tkb_digest *digest,
 static int note_damaged(void *self, const char *tier,
                         const struct tkb_digest *digest, struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 
-	tkb_digest_to_hex(digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_CORRUPT,
-	               "remote '%s': record %s has another digest", tier, hex);
+	               "remote '%s': record %s has another digest", tier,
+	               tkb_digest_hex(digest).text);
 	return add_fault(self, digest, TKB_RECORD_DAMAGED, &why, err);
 }
 

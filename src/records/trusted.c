@@ -153,7 +153,6 @@ static int is_trusted(void *self, struct tkb_record *record, bool *out,
 	const enum tkb_unsigned mode = question->asked.trust->unsigned_records;
 	const size_t index = (size_t)(record - question->list->items);
 	const struct tkb_opinion *opinion;
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 	int rc = 0;
 
@@ -170,9 +169,9 @@ static int is_trusted(void *self, struct tkb_record *record, bool *out,
 	if (*out &&
 	    (opinion->judgement == TKB_TRUSTED || mode != TKB_UNSIGNED_WARN))
 		return 0;
-	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_UNTRUSTED,
-	               "record %.12s of ref '%s' is not trusted: %s", hex,
+	               "record %.12s of ref '%s' is not trusted: %s",
+	               tkb_digest_hex(&record->digest).text,
 	               question->asked.ref, opinion->words);
 	tell_untrusted(question, &record->digest, *out, &why);
 	return 0;

@@ -157,17 +157,15 @@ static int fetch_from(struct fetch *fetch, struct tkb_tier *tier,
 {
 	struct transfer transfer = { .fetch = fetch, .tier = tier };
 	const struct tkb_tier_work work = { get_from_tier, &transfer };
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	tkb_blob_buffer_reset(fetch->buffer);
 	rc = tkb_tier_do(tier, &work, err);
 	if (rc != 0 || !transfer.is_damaged)
 		return rc;
-	tkb_digest_to_hex(fetch->digest, hex);
 	return tkb_fail(err, TKB_ERR_CORRUPT,
 	                "remote '%s': blob %s has another digest",
-	                tier->url->name, hex);
+	                tier->url->name, tkb_digest_hex(fetch->digest).text);
 }
 
 int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,

@@ -333,13 +333,11 @@ static int tell_unread(const struct kept *kept,
                        struct tkb_error *err)
 {
 	const char *tier = kept->tier->url->name;
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 
-	tkb_digest_to_hex(&kept->digest, hex);
 	(void)tkb_fail(&why, (enum tkb_status)kept->unread,
-	               "remote '%s': cannot read record %s: %s", tier, hex,
-	               kept->reason);
+	               "remote '%s': cannot read record %s: %s", tier,
+	               tkb_digest_hex(&kept->digest).text, kept->reason);
 	if (visitor != NULL)
 		return visitor->on_unread(visitor->self, tier, &kept->digest,
 		                          &why, err);

@@ -222,8 +222,5 @@ void tkb_json_add_number(struct tkb_buf *out, const char *before,
 void tkb_json_add_digest(struct tkb_buf *out, const char *before,
                          const struct tkb_digest *digest)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(digest, hex);
-	tkb_json_add_text(out, before, hex);
+	tkb_json_add_text(out, before, tkb_digest_hex(digest).text);
 }

@@ -278,12 +278,9 @@ static int weigh_key(struct finding *finding,
 static void say_unknown(struct finding *finding,
                         const struct tkb_envelope *envelope)
 {
-	char id[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&envelope->signatures[0].key, id);
 	say_why(finding,
 	        "its signature is by key %.12s, which the policy does not have",
-	        id);
+	        tkb_digest_hex(&envelope->signatures[0].key).text);
 }
 
 static int weigh(struct finding *finding, const struct tkb_envelope *envelope,

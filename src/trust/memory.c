@@ -160,10 +160,8 @@ static int lock_memory(const char *path, int *out, struct tkb_error *err)
 
 static void add_seen(const struct line *line, struct tkb_buf *out)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&line->name, hex);
-	tkb_print(out, "%s %0*" PRIu64 "\n", hex, DIGITS, line->sequence);
+	tkb_print(out, "%s %0*" PRIu64 "\n", tkb_digest_hex(&line->name).text,
+	          DIGITS, line->sequence);
 }
 
 /* Write all lines; the line of this name becomes the last. */

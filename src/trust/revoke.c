@@ -37,7 +37,6 @@ static int check_signer(const struct revoker *revoker,
 {
 	const struct tkb_trust_key *key =
 		tkb_trust_find_key(&revoker->policy, &signer->id);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	if (revoker->remote->options.trust == NULL ||
 	    (key != NULL && tkb_trust_lets_revoke(key, revoker->now_s)))
@@ -46,9 +45,9 @@ static int check_signer(const struct revoker *revoker,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the policy does not let '%.200s' revoke",
 		                key->name);
-	tkb_digest_to_hex(&signer->id, hex);
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "the policy does not let key %.12s revoke", hex);
+	                "the policy does not let key %.12s revoke",
+	                tkb_digest_hex(&signer->id).text);
 }
 
 /* Keys whose lists count are not judged by lists. */

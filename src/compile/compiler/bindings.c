@@ -139,16 +139,14 @@ int tkb_bindings_check(const struct tkb_binding *bindings, size_t count,
 static int write_array(const struct tkb_binding *binding, struct tkb_buf *out,
                        struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	const int rc = tkb_digest_of(binding->bytes, &digest, err);
 
 	if (rc < 0)
 		return rc;
-	tkb_digest_to_hex(&digest, hex);
 	tkb_buf_add_text(out, "{\"type\": ");
 	tkb_json_quote(tkb_text(binding->value), out);
-	tkb_print(out, ", \"sha256\": \"%s\"}", hex);
+	tkb_print(out, ", \"sha256\": \"%s\"}", tkb_digest_hex(&digest).text);
 	return 0;
 }
 

@@ -24,13 +24,12 @@ enum {
 
 static void add_short(struct tkb_bytes bytes, struct tkb_buf *out)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 
 	if (tkb_digest_of(bytes, &digest, NULL) < 0)
 		return;
-	tkb_digest_to_hex(&digest, hex);
-	tkb_buf_add(out, (struct tkb_bytes){ hex, SHORT_DIGITS });
+	tkb_buf_add(out, (struct tkb_bytes){ tkb_digest_hex(&digest).text,
+	                                     SHORT_DIGITS });
 }
 
 /* Add a member, unless its value is empty. */

@@ -46,7 +46,6 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf all = TKB_BUF_INIT(ENVIRONMENT_LIMIT);
 	const char *value = getenv(name);
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	bool is_passing;
 
@@ -73,9 +72,8 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 	if (all.failure != 0 ||
 	    tkb_digest_of(tkb_buf_bytes(&all), &digest, NULL) < 0)
 		return false;
-	tkb_digest_to_hex(&digest, hex);
 	tkb_buf_reset(&all);
-	tkb_print(&all, "*=%s", hex);
+	tkb_print(&all, "*=%s", tkb_digest_hex(&digest).text);
 	tkb_field_add(out, (enum tkb_field)TKB_TRITON_VARIABLE,
 	              tkb_buf_bytes(&all));
 	return true;

@@ -66,10 +66,8 @@ static void dir_close(void *self)
 
 static int cannot_read(const struct tkb_digest *digest, struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(digest, hex);
-	return tkb_dir_fail_unless_missing(err, "read", hex);
+	return tkb_dir_fail_unless_missing(err, "read",
+	                                   tkb_digest_hex(digest).text);
 }
 
 static int send_file(int fd, const struct tkb_digest *digest, uint64_t offset,

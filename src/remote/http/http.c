@@ -9,13 +9,12 @@ static int prepare_http_request(const struct tkb_http_objects *objects,
                                 struct tkb_error *err)
 {
 	char folder[TKB_HTTP_FOLDER_SIZE] = "cas";
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	if (objects->ref != NULL)
 		tkb_http_ref_folder(objects->ref, folder);
-	tkb_digest_to_hex(digest, hex);
 	out->method = method;
-	return tkb_http_url(objects->self, arena, folder, hex, &out->url, err);
+	return tkb_http_url(objects->self, arena, folder,
+	                    tkb_digest_hex(digest).text, &out->url, err);
 }
 
 struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
@@ -36,10 +35,9 @@ static int http_get(void *self, const struct tkb_op_limits *limits,
 	struct tkb_http_request request = { .method = "GET",
 		                            .offset = offset,
 		                            .sink = sink };
-	char hex[TKB_DIGEST_HEX_SIZE];
 
-	tkb_digest_to_hex(digest, hex);
-	return tkb_http_ask(self, limits, "cas", hex, &request, err);
+	return tkb_http_ask(self, limits, "cas", tkb_digest_hex(digest).text,
+	                    &request, err);
 }
 
 static int http_put(void *self, const struct tkb_op_limits *limits,

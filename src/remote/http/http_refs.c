@@ -37,12 +37,12 @@ int tkb_http_add(void *self, const struct tkb_op_limits *limits,
                  const char *ref, const struct tkb_digest *digest,
                  struct tkb_bytes record, struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	tkb_digest_to_hex(digest, hex);
 	rc = tkb_http_find_mode(self, limits, err);
-	return rc == 0 ? add_to(self, limits, ref, hex, record, NULL, err) : rc;
+	return rc == 0 ? add_to(self, limits, ref, tkb_digest_hex(digest).text,
+	                        record, NULL, err)
+	               : rc;
 }
 
 int tkb_http_drop(void *self, const struct tkb_op_limits *limits,

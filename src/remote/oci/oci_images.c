@@ -104,8 +104,7 @@ int tkb_oci_get_referrers(void *self, const struct tkb_op_limits *limits,
                           const struct tkb_digest *subject,
                           const struct tkb_sink *sink, struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(subject, hex);
-	return get_text(self, limits, "/referrers/sha256:", hex, sink, err);
+	return get_text(self, limits,
+	                "/referrers/sha256:", tkb_digest_hex(subject).text,
+	                sink, err);
 }

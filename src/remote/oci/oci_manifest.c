@@ -40,13 +40,11 @@ static int write_manifest(const struct tkb_oci *oci,
 	const char *type = item->ref != NULL ? RECORD_TYPE : BLOB_TYPE;
 	char stamp[32 + TKB_RANDOM_NAME_SIZE];
 	char word[TKB_RANDOM_NAME_SIZE];
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	rc = tkb_random_name(word, err);
 	if (rc < 0)
 		return rc;
-	tkb_digest_to_hex(item->digest, hex);
 	(void)snprintf(stamp, sizeof(stamp), "%lld %s", (long long)oci->now_s,
 	               word);
 	tkb_buf_add_text(out, "{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_TYPE
@@ -54,8 +52,8 @@ static int write_manifest(const struct tkb_oci *oci,
 	tkb_json_add_text(out, ",\"artifactType\":", type);
 	tkb_buf_add_text(out, "," EMPTY_CONFIG);
 	tkb_json_add_text(out, ",\"layers\":[{\"mediaType\":", type);
-	tkb_print(out, ",\"digest\":\"sha256:%s\",\"size\":%" PRIu64, hex,
-	          item->size);
+	tkb_print(out, ",\"digest\":\"sha256:%s\",\"size\":%" PRIu64,
+	          tkb_digest_hex(item->digest).text, item->size);
 	if (item->data.size != 0) {
 		tkb_buf_add_text(out, ",\"data\":\"");
 		tkb_base64_add(item->data, out);
@@ -412,7 +410,6 @@ int tkb_oci_manifest_delete(struct tkb_oci *oci,
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_http_request request = { .method = "DELETE" };
 	struct tkb_oci_manifest manifest;
-	char hex[TKB_DIGEST_HEX_SIZE];
 	char tag[TKB_OCI_TAG_SIZE];
 	int rc;
 
@@ -422,8 +419,8 @@ int tkb_oci_manifest_delete(struct tkb_oci *oci,
 		                          err);
 	if (rc != 0)
 		return rc;
-	tkb_digest_to_hex(&manifest.digest, hex);
-	rc = tkb_oci_url(oci, &arena, "/manifests/sha256:", hex, &request.url,
+	rc = tkb_oci_url(oci, &arena, "/manifests/sha256:",
+	                 tkb_digest_hex(&manifest.digest).text, &request.url,
 	                 err);
 	if (rc == 0)
 		rc = tkb_oci_ask(oci, limits, &request, err);

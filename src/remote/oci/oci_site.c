@@ -144,8 +144,7 @@ int tkb_oci_blob_url(const struct tkb_oci *oci, struct tkb_arena *arena,
                      const struct tkb_digest *digest, const char **out,
                      struct tkb_error *err)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(digest, hex);
-	return tkb_oci_url(oci, arena, "/blobs/sha256:", hex, out, err);
+	return tkb_oci_url(oci, arena,
+	                   "/blobs/sha256:", tkb_digest_hex(digest).text, out,
+	                   err);
 }

@@ -51,7 +51,6 @@ int tkb_oci_tag_start(const char *ref, char out[TKB_OCI_TAG_SIZE],
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(3 * TKB_OCI_REF_SIZE);
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	int rc;
 
@@ -67,8 +66,8 @@ int tkb_oci_tag_start(const char *ref, char out[TKB_OCI_TAG_SIZE],
 	rc = tkb_digest_of(tkb_text(ref), &digest, err);
 	if (rc < 0)
 		return rc;
-	tkb_digest_to_hex(&digest, hex);
-	(void)snprintf(out, TKB_OCI_TAG_SIZE, "h.%.*s.", HASH, hex);
+	(void)snprintf(out, TKB_OCI_TAG_SIZE, "h.%.*s.", HASH,
+	               tkb_digest_hex(&digest).text);
 	return 0;
 }
 
@@ -76,16 +75,15 @@ int tkb_oci_tag(const char *ref, const struct tkb_digest *digest,
                 char out[TKB_OCI_TAG_SIZE], struct tkb_error *err)
 {
 	char start[TKB_OCI_TAG_SIZE] = "b.";
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc = 0;
 
 	if (ref != NULL)
 		rc = tkb_oci_tag_start(ref, start, err);
 	if (rc < 0)
 		return rc;
-	tkb_digest_to_hex(digest, hex);
 	(void)snprintf(out, TKB_OCI_TAG_SIZE, "%.*s%s",
-	               TKB_OCI_TAG_SIZE - TKB_DIGEST_HEX_SIZE, start, hex);
+	               TKB_OCI_TAG_SIZE - TKB_DIGEST_HEX_SIZE, start,
+	               tkb_digest_hex(digest).text);
 	return 0;
 }
 

@@ -130,16 +130,14 @@ static int begin_or_mount(struct upload *upload, bool *is_there_out,
 {
 	struct tkb_oci *oci = upload->oci;
 	char query[TKB_OCI_SCOPE_SIZE];
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error fault = { 0 };
 	long status = 0;
 	int rc;
 
 	if (oci->mount == NULL)
 		return begin_upload(upload, err);
-	tkb_digest_to_hex(upload->digest, hex);
-	(void)snprintf(query, sizeof(query), "?mount=sha256:%s&from=%s", hex,
-	               oci->mount);
+	(void)snprintf(query, sizeof(query), "?mount=sha256:%s&from=%s",
+	               tkb_digest_hex(upload->digest).text, oci->mount);
 	rc = post(upload, query, &status, &fault);
 	*is_there_out = rc == 0 && status == 201;
 	if (rc == 0)
@@ -188,12 +186,11 @@ static int finish_upload(struct upload *upload, struct tkb_error *err)
 		                            .header_count = 1,
 		                            .body = &body,
 		                            .is_body_sent_once = true };
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	tkb_digest_to_hex(upload->digest, hex);
 	tkb_print(&url, "%s%sdigest=sha256:%s", url_of(upload),
-	          strchr(url_of(upload), '?') ? "&" : "?", hex);
+	          strchr(url_of(upload), '?') ? "&" : "?",
+	          tkb_digest_hex(upload->digest).text);
 	rc = tkb_buf_check(&url, err);
 	if (rc < 0)
 		return rc;

@@ -63,10 +63,7 @@ void tkb_redis_blob_key(const struct tkb_redis *redis,
                         const struct tkb_digest *digest,
                         char out[TKB_REDIS_KEY_SIZE])
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(digest, hex);
-	tkb_redis_key(redis, "cas", hex, out);
+	tkb_redis_key(redis, "cas", tkb_digest_hex(digest).text, out);
 }
 
 void tkb_redis_queue_time(struct tkb_redis *redis,
@@ -74,12 +71,11 @@ void tkb_redis_queue_time(struct tkb_redis *redis,
 {
 	char times[TKB_REDIS_KEY_SIZE];
 	char now[TKB_REDIS_NUMBER_SIZE];
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	tkb_redis_key(redis, "times", "cas", times);
 	tkb_redis_number(tkb_redis_now(redis), now);
-	tkb_digest_to_hex(digest, hex);
-	tkb_resp_queue(&redis->resp, "ZADD", times, now, hex);
+	tkb_resp_queue(&redis->resp, "ZADD", times, now,
+	               tkb_digest_hex(digest).text);
 }
 
 void tkb_redis_begin_set(struct tkb_redis *redis, const char *key,

@@ -275,7 +275,6 @@ static int redis_remove(void *self, const struct tkb_op_limits *limits,
 	struct tkb_redis *redis = self;
 	char key[TKB_REDIS_KEY_SIZE];
 	char times[TKB_REDIS_KEY_SIZE];
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int64_t removed = 0;
 	int rc;
 
@@ -284,9 +283,9 @@ static int redis_remove(void *self, const struct tkb_op_limits *limits,
 		return rc;
 	tkb_redis_blob_key(redis, digest, key);
 	tkb_redis_key(redis, "times", "cas", times);
-	tkb_digest_to_hex(digest, hex);
 	tkb_resp_queue(&redis->resp, "DEL", key);
-	tkb_resp_queue(&redis->resp, "ZREM", times, hex);
+	tkb_resp_queue(&redis->resp, "ZREM", times,
+	               tkb_digest_hex(digest).text);
 	rc = tkb_redis_integers(redis, limits, &removed, 1, 1, err);
 	if (rc < 0)
 		return rc;
@@ -346,13 +345,12 @@ static int read_batch(struct tkb_redis *redis,
 	tkb_redis_key(redis, "times", "cas", times);
 	for (size_t i = 0; i < count; i++) {
 		char key[TKB_REDIS_KEY_SIZE];
-		char hex[TKB_DIGEST_HEX_SIZE];
 
 		tkb_redis_blob_key(redis, &digests[i], key);
-		tkb_digest_to_hex(&digests[i], hex);
 		tkb_resp_queue(resp, "STRLEN", key);
 		tkb_resp_queue(resp, "EXISTS", key);
-		tkb_resp_queue(resp, "ZSCORE", times, hex);
+		tkb_resp_queue(resp, "ZSCORE", times,
+		               tkb_digest_hex(&digests[i]).text);
 	}
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = read_facts(redis, limits, &facts[i], err);

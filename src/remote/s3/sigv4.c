@@ -183,17 +183,15 @@ int tkb_sigv4_sign(const struct tkb_sigv4_keys *keys,
                    struct tkb_error *err)
 {
 	struct tkb_digest signature;
-	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	rc = sign_text(keys, request, &signature, err);
 	if (rc < 0)
 		return rc;
-	tkb_digest_to_hex(&signature, hex);
 	tkb_print(out, "AWS4-HMAC-SHA256 Credential=%s/", keys->id);
 	add_scope(out, keys, request);
 	tkb_buf_add_text(out, ",SignedHeaders=");
 	add_names(out, request);
-	tkb_print(out, ",Signature=%s", hex);
+	tkb_print(out, ",Signature=%s", tkb_digest_hex(&signature).text);
 	return tkb_buf_check(out, err);
 }
