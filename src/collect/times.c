@@ -49,13 +49,19 @@ uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
 }
 
 /* Read a line "KEY MS". */
-static int read_time_line(struct tkb_times *times, char *line,
+static int read_time_line(struct tkb_times *times, struct tkb_bytes found,
                           struct tkb_error *err)
 {
-	char *space = strchr(line, ' ');
+	char line[256];
+	char *space;
 	unsigned long long ms;
 	size_t digits;
 
+	if (found.size >= sizeof(line))
+		return 0;
+	memcpy(line, found.data, found.size);
+	line[found.size] = '\0';
+	space = strchr(line, ' ');
 	if (space == NULL)
 		return 0;
 	*space = '\0';
@@ -69,35 +75,20 @@ static int read_time_line(struct tkb_times *times, char *line,
 	return tkb_times_add(times, line, (uint32_t)ms, err);
 }
 
-static int read_times(struct tkb_times *times, const struct tkb_buf *text,
-                      struct tkb_error *err)
-{
-	struct tkb_bytes found;
-	char line[256];
-	size_t at = 0;
-	int rc = 0;
-
-	while (rc == 0 &&
-	       tkb_note_file_line(tkb_buf_bytes(text), &at, &found)) {
-		if (found.size >= sizeof(line))
-			continue;
-		memcpy(line, found.data, found.size);
-		line[found.size] = '\0';
-		rc = read_time_line(times, line, err);
-	}
-	tkb_key_notes_sort(&times->notes);
-	return rc;
-}
-
 static int read_times_file(const char *cache_root, struct tkb_times *times,
                            struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT + 1);
+	struct tkb_bytes line;
+	size_t at = 0;
 	int rc;
 
 	rc = tkb_note_file_read(cache_root, file_name, &text, err);
-	return rc == 0 ? read_times(times, &text, err) : rc;
+	while (rc == 0 && tkb_note_file_line(tkb_buf_bytes(&text), &at, &line))
+		rc = read_time_line(times, line, err);
+	tkb_key_notes_sort(&times->notes);
+	return rc;
 }
 
 int tkb_times_open(const char *cache_root, struct tkb_times **out,
