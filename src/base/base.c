@@ -50,6 +50,15 @@ size_t tkb_sort_texts(const char **texts, size_t count)
 	return kept;
 }
 
+bool tkb_is_among(const char *text, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(text, texts[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool tkb_has_text(const char *const *sorted, size_t count, const char *text)
 {
 	return count != 0 && bsearch(&text, sorted, count, sizeof(*sorted),

@@ -72,6 +72,9 @@ int tkb_compare_texts(const void *a, const void *b);
 /* Sort `count` texts, drop duplicates, and return how many are left. */
 size_t tkb_sort_texts(const char **texts, size_t count);
 
+/* Is `text` one of `count` texts? */
+bool tkb_is_among(const char *text, const char *const *texts, size_t count);
+
 /* Is `text` one of `count` sorted texts? */
 bool tkb_has_text(const char *const *sorted, size_t count, const char *text);
 

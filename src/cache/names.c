@@ -47,13 +47,9 @@ bool tkb_name_is_lean_drop(const char *name)
 {
 	static const char *const dropped[] = { "source", "ttir", "ttgir",
 		                               "llir",   "ptx",  "amdgcn" };
-	const char *extension = tkb_name_extension(name);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(dropped); i++) {
-		if (strcmp(extension, dropped[i]) == 0)
-			return true;
-	}
-	return false;
+	return tkb_is_among(tkb_name_extension(name), dropped,
+	                    TKB_COUNT_OF(dropped));
 }
 
 int tkb_name_compare(const char *a, const char *b)

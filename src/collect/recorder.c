@@ -193,12 +193,10 @@ static int check_needs(const struct tkb_launcher_spec *launcher,
 		rc = check_key(launcher->needs[i], err);
 		if (rc < 0)
 			return rc;
-		for (size_t j = 0; j < i; j++) {
-			if (strcmp(launcher->needs[i], launcher->needs[j]) == 0)
-				return tkb_fail(err, TKB_ERR_INVALID,
-				                "a launcher needs '%s' twice",
-				                launcher->needs[i]);
-		}
+		if (tkb_is_among(launcher->needs[i], launcher->needs, i))
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "a launcher needs '%s' twice",
+			                launcher->needs[i]);
 	}
 	return 0;
 }

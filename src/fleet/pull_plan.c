@@ -15,11 +15,8 @@ enum {
 static bool is_key_wanted(const struct tkb_emit_options *options,
                           const char *key)
 {
-	for (size_t i = 0; i < options->key_count; i++) {
-		if (strcmp(key, options->keys[i]) == 0)
-			return true;
-	}
-	return options->key_count == 0;
+	return options->key_count == 0 ||
+	       tkb_is_among(key, options->keys, options->key_count);
 }
 
 static bool is_target_wanted(const struct tkb_emit_options *options,

@@ -184,14 +184,11 @@ const struct tkb_schema_list tkb_manifest_entries = {
 static const char *need_fault(const void *earlier, size_t count,
                               const void *item)
 {
-	const char *const *before = earlier;
 	const char *const *key = item;
 
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(before[i], *key) == 0)
-			return "a launcher needs a key twice";
-	}
-	return NULL;
+	return tkb_is_among(*key, earlier, count)
+	               ? "a launcher needs a key twice"
+	               : NULL;
 }
 
 static const struct tkb_schema_list need_list = {

@@ -65,10 +65,8 @@ static bool is_python_number(const char *text)
 	bool has_dot = false;
 
 	text += *text == '-' || *text == '+' ? 1 : 0;
-	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		if (strcmp(text, words[i]) == 0)
-			return true;
-	}
+	if (tkb_is_among(text, words, TKB_COUNT_OF(words)))
+		return true;
 	for (; tkb_is_digit(*text) || (*text == '.' && !has_dot) ||
 	       (*text == '_' && digits > 0 && tkb_is_digit(text[1]));
 	     text++) {
@@ -93,10 +91,8 @@ static bool is_constant_word(const char *text)
 	const size_t length = strlen(text);
 	static const char *const words[] = { "True", "False", "None" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		if (strcmp(text, words[i]) == 0)
-			return true;
-	}
+	if (tkb_is_among(text, words, TKB_COUNT_OF(words)))
+		return true;
 	if (*text == '"' || *text == '\'')
 		return length > 1 && text[length - 1] == *text &&
 		       memchr(text + 1, *text, length - 2) == NULL;

@@ -27,15 +27,6 @@ struct search {
 	struct tkb_buf *out;
 };
 
-static bool is_listed(const struct search *search, const char *path)
-{
-	for (size_t i = 0; i < search->count; i++) {
-		if (strcmp(search->paths[i], path) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* If `folder`/`name` is a file, add it to the list. */
 static int try_folder(struct search *search, const char *folder, size_t length,
                       struct tkb_bytes name, struct tkb_error *err)
@@ -47,7 +38,8 @@ static int try_folder(struct search *search, const char *folder, size_t length,
 	                          (int)name.size, (const char *)name.data);
 
 	if (size <= 0 || size >= PATH_LIMIT || stat(path, &status) < 0 ||
-	    !S_ISREG(status.st_mode) || is_listed(search, path))
+	    !S_ISREG(status.st_mode) ||
+	    tkb_is_among(path, search->paths, search->count))
 		return 0;
 	if (search->count == FILES_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,

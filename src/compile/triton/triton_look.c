@@ -29,11 +29,8 @@ static bool is_importable(const char *name)
 	static const char *const endings[] = { ".py", ".so", ".pyc", ".pth" };
 	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; dot != NULL && i < TKB_COUNT_OF(endings); i++) {
-		if (strcmp(dot, endings[i]) == 0)
-			return true;
-	}
-	return dot == NULL && strcmp(name, "__pycache__") != 0;
+	return dot != NULL ? tkb_is_among(dot, endings, TKB_COUNT_OF(endings))
+	                   : strcmp(name, "__pycache__") != 0;
 }
 
 struct names {

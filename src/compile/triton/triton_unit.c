@@ -15,11 +15,7 @@ static bool is_ir(const char *path)
 	static const char *const endings[] = { ".ttir", ".ttgir", ".glir" };
 	const char *dot = strrchr(path, '.');
 
-	for (size_t i = 0; dot != NULL && i < TKB_COUNT_OF(endings); i++) {
-		if (strcmp(dot, endings[i]) == 0)
-			return true;
-	}
-	return false;
+	return dot != NULL && tkb_is_among(dot, endings, TKB_COUNT_OF(endings));
 }
 
 static int check_stage(const char *stage, struct tkb_error *err)
@@ -29,11 +25,8 @@ static int check_stage(const char *stage, struct tkb_error *err)
 		"ptx",  "cubin", "amdgcn", "hsaco"
 	};
 
-	for (size_t i = 0; stage != NULL && i < TKB_COUNT_OF(stages); i++) {
-		if (strcmp(stage, stages[i]) == 0)
-			return 0;
-	}
-	return stage == NULL
+	return stage == NULL ||
+	                       tkb_is_among(stage, stages, TKB_COUNT_OF(stages))
 	               ? 0
 	               : tkb_fail(err, TKB_ERR_INVALID,
 	                          "there is no stage '%.32s'; there are ttir, "

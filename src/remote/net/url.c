@@ -100,11 +100,9 @@ bool tkb_url_asks_authorities(const struct tkb_remote_url *url)
 
 	if (verify != NULL && strcmp(verify, "false") == 0)
 		return false;
-	for (size_t i = 0; i < TKB_COUNT_OF(schemes); i++) {
-		if (strcmp(url->scheme, schemes[i]) == 0)
-			return true;
-	}
-	return strcmp(url->scheme, "oci") == 0 && tkb_url_registry_has_tls(url);
+	return tkb_is_among(url->scheme, schemes, TKB_COUNT_OF(schemes)) ||
+	       (strcmp(url->scheme, "oci") == 0 &&
+	        tkb_url_registry_has_tls(url));
 }
 
 int tkb_url_check_tls(const struct tkb_remote_url *url, bool has_tls,
