@@ -90,8 +90,11 @@ void tkb_print(struct tkb_buf *out, const char *format, ...)
 	va_start(arguments, format);
 	length = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
-	if (length < 0)
+	if (length < 0) { /* longer than INT_MAX */
+		if (out->failure == 0)
+			out->failure = TKB_ERR_TOO_LARGE;
 		return;
+	}
 
 	/* The NUL does not count: it may be behind the limit. */
 	out->limit += limit < SIZE_MAX;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include <tkbundle/amount.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/digest.h"
 #include "base/draft.h"
 #include "base/fd.h"
@@ -32,6 +34,59 @@
 	{                                                                      \
 		(literal), sizeof(literal) - 1                                 \
 	}
+
+TEST(buf, is_printed_into_up_to_its_limit)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(5);
+
+	tkb_print(&buf, "%s", "");
+	CHECK_STR((const char *)buf.data, "");
+	tkb_print(&buf, "%s%d", "abc", 12);
+	CHECK_STR((const char *)buf.data, "abc12");
+	CHECK_INT(buf.size, 5);
+	CHECK_INT(buf.limit, 5);
+	OK(tkb_buf_check(&buf, ERR));
+
+	tkb_print(&buf, "%c", '3');
+	CHECK_INT(tkb_buf_check(&buf, NULL), TKB_ERR_TOO_LARGE);
+	CHECK_STR((const char *)buf.data, "abc12");
+	CHECK_INT(buf.size, 5);
+}
+
+/* It must not be left out without a word. */
+TEST(buf, is_not_printed_into_what_printf_refuses)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(SIZE_MAX);
+	volatile int width = INT_MAX; /* the compiler would refuse it */
+
+	tkb_print(&buf, "%*sabc", width, "");
+	CHECK_INT(tkb_buf_check(&buf, NULL), TKB_ERR_TOO_LARGE);
+	CHECK_INT(buf.size, 0);
+}
+
+TEST(base, texts_are_looked_up_among_none_one_and_many)
+{
+	const char *texts[] = { "c", "a", "b", "a", "ab" };
+	const char *const sorted[] = { "a", "ab", "b", "c" };
+
+	CHECK_INT(tkb_sort_texts(NULL, 0), 0);
+	CHECK(!tkb_has_text(NULL, 0, "a"));
+	CHECK(!tkb_is_among("a", NULL, 0));
+	CHECK_INT(tkb_sort_texts(texts, TKB_COUNT_OF(texts)), 4);
+	for (size_t i = 0; i < TKB_COUNT_OF(sorted); i++) {
+		CHECK_STR(texts[i], sorted[i]);
+		CHECK(tkb_has_text(sorted, TKB_COUNT_OF(sorted), sorted[i]));
+		CHECK(tkb_is_among(sorted[i], sorted, i + 1));
+		CHECK(!tkb_is_among(sorted[i], sorted, i));
+	}
+	CHECK(!tkb_has_text(sorted, TKB_COUNT_OF(sorted), ""));
+	CHECK(!tkb_has_text(sorted, TKB_COUNT_OF(sorted), "abc"));
+
+	CHECK(tkb_begins_with("cuda:90", "cuda:"));
+	CHECK(tkb_begins_with("cuda:", "cuda:"));
+	CHECK(tkb_begins_with("", ""));
+	CHECK(!tkb_begins_with("cuda", "cuda:"));
+}
 
 TEST(utf8, of_every_code_point_is_decoded_to_it)
 {
