@@ -647,6 +647,33 @@ TEST(emit, follows_no_link_among_the_stages)
 	CHECK(!exists("out/.tkbundle/stage-0000000000000002"));
 }
 
+/* A folder that cannot be written keeps its links, wherever they lead. */
+TEST(emit, follows_no_link_in_a_folder_of_a_stage_that_cannot_be_written)
+{
+	const char *folder = "out/.tkbundle/stage-0000000000000001/0";
+
+	arrange();
+	SYS(mkdir("out/.tkbundle", 0777));
+	SYS(mkdir("elsewhere", 0777));
+	write_text("elsewhere/kept", "");
+	(void)close(make_stage("stage-0000000000000001"));
+	SYS(symlink("../../../../elsewhere", text("%s/link", folder)));
+	SYS(chmod(folder, 0555));
+
+	struct outcome outcome =
+		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
+	                             "--bounding-set=-all", program(), "emit",
+	                             "a.tkb", "out", NULL)
+			       : run(program(), "emit", "a.tkb", "out", NULL);
+	SYS(chmod(folder, 0777));
+	if (outcome.status >= 126)
+		skip();
+
+	CHECK_INT(outcome.status, 0);
+	CHECK(exists(text("%s/link", folder)));
+	CHECK(exists("elsewhere/kept"));
+}
+
 TEST(emit, can_sync)
 {
 	const struct tkb_emit_options options = { SIZED(options),
