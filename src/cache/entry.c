@@ -115,12 +115,15 @@ bool tkb_target_is_wanted(const struct tkb_target *target,
                           const struct tkb_target *wanted, size_t count)
 {
 	bool fits = count == 0;
+
 	for (size_t i = 0; i < count && !fits; i++) {
-		const struct tkb_target *w = &wanted[i];
-		fits = strcmp(w->backend, target->backend) == 0 &&
-		       (w->arch == NULL || w->arch[0] == '\0' ||
-		        strcmp(w->arch, target->arch) == 0) &&
-		       (w->warp_size == 0 || w->warp_size == target->warp_size);
+		const struct tkb_target *one = &wanted[i];
+
+		fits = strcmp(one->backend, target->backend) == 0 &&
+		       (one->arch == NULL || one->arch[0] == '\0' ||
+		        strcmp(one->arch, target->arch) == 0) &&
+		       (one->warp_size == 0 ||
+		        one->warp_size == target->warp_size);
 	}
 	return fits;
 }

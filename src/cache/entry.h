@@ -21,8 +21,10 @@ bool tkb_entry_has_same_files(const struct tkb_entry *a,
 bool tkb_target_is_equal(const struct tkb_target *a,
                          const struct tkb_target *b);
 
-/* Does `target` match one of `count` wanted ones, or is none wanted? Empty
-   members of a wanted one match anything. */
+/*
+ * Does `target` match one of `count` wanted ones? Empty members of a wanted one
+ * match anything, and so does a count of 0.
+ */
 bool tkb_target_is_wanted(const struct tkb_target *target,
                           const struct tkb_target *wanted, size_t count);
 

@@ -41,8 +41,7 @@ bool tkb_stamp_is_of(const struct tkb_stamp *stamp, const struct stat *status)
 {
 	return status->st_ino == stamp->inode &&
 	       status->st_size == stamp->size &&
-	       status->st_mtim.tv_sec == stamp->modified.tv_sec &&
-	       status->st_mtim.tv_nsec == stamp->modified.tv_nsec;
+	       same_time(&status->st_mtim, &stamp->modified);
 }
 
 static bool stamp_equal(const struct tkb_stamp *a, const struct tkb_stamp *b)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/compact.h"
 
-#include <stdlib.h>
-
 #include "base/digest.h"
 #include "format/reader.h"
 #include "fleet/prefetch.h"

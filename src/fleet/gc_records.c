@@ -2,7 +2,6 @@
 #include "fleet/gc.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"

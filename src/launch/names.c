@@ -2,7 +2,6 @@
 #include "launch/names.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/path.h"

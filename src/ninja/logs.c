@@ -2,7 +2,6 @@
 #include "ninja/logs.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ninja/files.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/paths.h"
 
-#include <stdlib.h>
-
 #include "base/arena.h"
 
 #define SENTINEL "[REPLACE:"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/maintain/gc.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "emit/maintain/uses.h"
 

@@ -91,11 +91,11 @@ static int make_folders(struct tkb_http *http,
 		const struct tkb_bytes part = { url, (size_t)(at + 1 - url) };
 		struct tkb_http_request request = { .method = "MKCOL" };
 
+		rc = tkb_arena_copy(&arena, part, &request.url, err);
 		/*
 		 * An existing folder is refused; the next PUT shows whether it
 		 * worked.
 		 */
-		rc = tkb_arena_copy(&arena, part, &request.url, err);
 		if (rc == 0)
 			rc = tkb_http_client_do(http->client, limits, &request,
 			                        1, err);

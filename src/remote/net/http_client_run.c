@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <linux/sockios.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "remote/net/limits.h"

@@ -2,7 +2,6 @@
 #include "remote/s3/sigv4.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
