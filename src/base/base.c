@@ -59,7 +59,8 @@ bool tkb_is_among(const char *text, const char *const *texts, size_t count)
 	return false;
 }
 
-bool tkb_has_text(const char *const *sorted, size_t count, const char *text)
+bool tkb_is_among_sorted(const char *text, const char *const *sorted,
+                         size_t count)
 {
 	return count != 0 && bsearch(&text, sorted, count, sizeof(*sorted),
 	                             tkb_compare_texts) != NULL;

@@ -76,7 +76,8 @@ size_t tkb_sort_texts(const char **texts, size_t count);
 bool tkb_is_among(const char *text, const char *const *texts, size_t count);
 
 /* Is `text` one of `count` sorted texts? */
-bool tkb_has_text(const char *const *sorted, size_t count, const char *text);
+bool tkb_is_among_sorted(const char *text, const char *const *sorted,
+                         size_t count);
 
 /*
  * The index of the first of `count` sorted items, each of `size` bytes, that is

@@ -83,7 +83,8 @@ static int pick_pairs(struct tkb_collect_selection *selection,
 	int rc = 0;
 
 	if (evidence->has_winners && !is_winner &&
-	    !tkb_has_text(evidence->needs, evidence->need_count, pick.key))
+	    !tkb_is_among_sorted(pick.key, evidence->needs,
+	                         evidence->need_count))
 		return 0;
 	if (is_winner)
 		end--;

@@ -43,8 +43,8 @@ static int choose_launcher(struct tkb_pack *pack, const struct keys *keys,
 	if (needs == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		if (tkb_has_text(keys->items, keys->count,
-		                 saving->saved.needs[i]))
+		if (tkb_is_among_sorted(saving->saved.needs[i], keys->items,
+		                        keys->count))
 			needs[there++] = saving->saved.needs[i];
 	}
 	if (there == 0 ||

@@ -219,7 +219,8 @@ static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
 	char name[sizeof(TKB_SIGNED_PREFIX) + TKB_REF_SIZE];
 
 	(void)snprintf(name, sizeof(name), TKB_SIGNED_PREFIX "%s", ref);
-	return tkb_has_text(gc->signed_refs.items, gc->signed_refs.count, name);
+	return tkb_is_among_sorted(name, gc->signed_refs.items,
+	                           gc->signed_refs.count);
 }
 
 /*
@@ -245,7 +246,7 @@ static int prune_orphans(struct tkb_remote_gc *gc, struct tkb_error *err)
 	for (size_t i = 0; i < names->count && rc == 0; i++) {
 		const char *ref = names->items[i] + strlen(TKB_SIGNED_PREFIX);
 
-		if (!tkb_has_text(gc->refs.items, gc->refs.count, ref))
+		if (!tkb_is_among_sorted(ref, gc->refs.items, gc->refs.count))
 			rc = prune_envelopes(gc, ref, &none, &why);
 		rc = note_ref_refusal(gc, rc, ref, &why, err);
 	}

@@ -98,7 +98,7 @@ bool tkb_name_is_identifier(const char *name)
 
 bool tkb_name_is_taken(const char *name)
 {
-	if (tkb_has_text(taken, TKB_COUNT_OF(taken), name))
+	if (tkb_is_among_sorted(name, taken, TKB_COUNT_OF(taken)))
 		return true;
 	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
 		if (tkb_begins_with(name, prefixes[i]))

@@ -95,8 +95,8 @@ static int read_logs(struct project *project, struct tkb_error *err)
 
 static bool is_output(const struct project *project, const char *path)
 {
-	return tkb_has_text(project->build.outputs, project->build.output_count,
-	                    path);
+	return tkb_is_among_sorted(path, project->build.outputs,
+	                           project->build.output_count);
 }
 
 /* List all inputs that no statement makes. */

@@ -70,17 +70,18 @@ TEST(base, texts_are_looked_up_among_none_one_and_many)
 	const char *const sorted[] = { "a", "ab", "b", "c" };
 
 	CHECK_INT(tkb_sort_texts(NULL, 0), 0);
-	CHECK(!tkb_has_text(NULL, 0, "a"));
+	CHECK(!tkb_is_among_sorted("a", NULL, 0));
 	CHECK(!tkb_is_among("a", NULL, 0));
 	CHECK_INT(tkb_sort_texts(texts, TKB_COUNT_OF(texts)), 4);
 	for (size_t i = 0; i < TKB_COUNT_OF(sorted); i++) {
 		CHECK_STR(texts[i], sorted[i]);
-		CHECK(tkb_has_text(sorted, TKB_COUNT_OF(sorted), sorted[i]));
+		CHECK(tkb_is_among_sorted(sorted[i], sorted,
+		                          TKB_COUNT_OF(sorted)));
 		CHECK(tkb_is_among(sorted[i], sorted, i + 1));
 		CHECK(!tkb_is_among(sorted[i], sorted, i));
 	}
-	CHECK(!tkb_has_text(sorted, TKB_COUNT_OF(sorted), ""));
-	CHECK(!tkb_has_text(sorted, TKB_COUNT_OF(sorted), "abc"));
+	CHECK(!tkb_is_among_sorted("", sorted, TKB_COUNT_OF(sorted)));
+	CHECK(!tkb_is_among_sorted("abc", sorted, TKB_COUNT_OF(sorted)));
 
 	CHECK(tkb_begins_with("cuda:90", "cuda:"));
 	CHECK(tkb_begins_with("cuda:", "cuda:"));

@@ -172,8 +172,7 @@ int tkb_redis_explain(const char *text, struct tkb_error *err)
 	if (tkb_begins_with(text, "NOPERM "))
 		return explain_rights(text, err);
 	for (size_t i = 0; i < TKB_COUNT_OF(refusals); i++) {
-		if (strncmp(text, refusals[i].start,
-		            strlen(refusals[i].start)) == 0)
+		if (tkb_begins_with(text, refusals[i].start))
 			return tkb_fail(err, refusals[i].status, "%s",
 			                refusals[i].sentence);
 	}
