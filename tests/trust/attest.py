@@ -47,10 +47,16 @@ class Fleet(Scene):
     def do(self, *words, **more):
         return self.run([self.program, *words], "3.6.0", self.path("none"), **more)
 
+    def compiled(self, launches, notes=""):
+        """The cache of a machine that has launched all of these."""
+        cache = self.cache()
+        self.launch("3.6.0", [(*each, cache) for each in launches], notes=notes)
+        return cache
+
     def record(self, name, launches):
         notes = self.path(name + "-notes")
         os.mkdir(notes)
-        return self.launch("3.6.0", launches, notes=notes)[0], notes
+        return self.compiled(launches, notes), notes
 
     def push(self, ref, cache, notes, *more):
         return self.do("push", ref, cache, "--tree", f"{NOTED}={notes}", "--remote", "remote",
@@ -72,8 +78,9 @@ class Fleet(Scene):
                          "--trust", "servers", "--cache", cache, "--wait", "60s", "--tree",
                          f"{NOTED}={notes}", *more, "--", self.python, "-c", LAUNCH,
                          os.path.join(self.tests, "support"),
-                         os.path.join(self.tests, "compile"), json.dumps(launches), "90",
-                         notes], "3.6.0", cache)
+                         os.path.join(self.tests, "compile"),
+                         json.dumps([(*each, cache) for each in launches]), "90", notes],
+                        "3.6.0", cache)
 
     def promote(self, ref, to):
         return self.do("promote", ref, "--to", to, "--remote", "remote", "--sign",
@@ -140,7 +147,7 @@ def change(path, old, new):
 
 def by_ir(fleet):
     """Of a server that notes nothing, in a lean and a full bundle."""
-    cache, _ = fleet.launch("3.6.0", [("inner", [A, A, 192])])
+    cache = fleet.compiled([("inner", [A, A, 192])])
     faults = says(fleet.do("push", "inbox/ir", cache, "--no-modules", "--remote", "remote"), 0)
     faults += says(fleet.attest("inbox/ir", "--sign", "ci.pem"), 0, "attested 1")
     faults += says(fleet.do("push", "inbox/lean", cache, "--no-modules", "--profile", "lean",
