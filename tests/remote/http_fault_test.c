@@ -270,6 +270,19 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 	}
 }
 
+/* Put a blob on a server that gives these two answers. */
+static void check_put_is_denied(const struct web_answer *answers,
+                                const char *sentence)
+{
+	struct server server = start_script(answers, 2);
+	const struct tkb_bytes bytes = make_bytes(100, 1);
+	const struct tkb_digest digest = digest_of(bytes);
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
+
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED, sentence);
+}
+
 TEST(http_fault, nothing_is_put_on_another_server)
 {
 	static const struct web_answer answers[] = {
@@ -279,15 +292,10 @@ TEST(http_fault, nothing_is_put_on_another_server)
 		  false },
 		{ "GET /ref/", OKAY(2, "[]"), false },
 	};
-	struct server server = start_script(answers, 2);
-	const struct tkb_bytes bytes = make_bytes(100, 1);
-	const struct tkb_digest digest = digest_of(bytes);
-	struct handle *handle =
-		must_connect(http_url(&server, "?listing=index"));
 
-	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
-	      "it redirects to 'http://elsewhere.test:81', which gets no "
-	      "PUT of ours");
+	check_put_is_denied(answers,
+	                    "it redirects to 'http://elsewhere.test:81', which "
+	                    "gets no PUT of ours");
 	CHECK(strstr(ERR->message, SECRET) == NULL);
 }
 
@@ -297,14 +305,9 @@ TEST(http_fault, nothing_is_put_where_a_page_is_to_be_read)
 		{ "PUT /login", EMPTY("201 OK"), false },
 		{ "PUT /cas/", MOVED("303 See Other", "/login"), false },
 	};
-	struct server server = start_script(answers, 2);
-	const struct tkb_bytes bytes = make_bytes(100, 1);
-	const struct tkb_digest digest = digest_of(bytes);
-	struct handle *handle =
-		must_connect(http_url(&server, "?listing=index"));
 
-	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
-	      "it answers a PUT with a page to be read: HTTP 303");
+	check_put_is_denied(
+		answers, "it answers a PUT with a page to be read: HTTP 303");
 }
 
 /* A redirected PUT is sent again, from its first byte on. */
