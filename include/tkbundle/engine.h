@@ -45,6 +45,7 @@ struct tkb_engine_rule {
 	bool is_last;      /**< it names other files of its unit */
 	bool has_secrets;  /**< it may contain secrets, which are hidden */
 	bool is_tuned;     /**< it was tuned for one GPU and driver */
+	const char *shows; /**< about its root: "cache", "nothing"; or "" */
 };
 
 /** A variable to set so that an engine's keys are the same on each machine. */
@@ -124,6 +125,14 @@ TKB_API bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules,
  */
 TKB_API bool tkb_tree_is_named_by_content(const struct tkb_tree_rules *rules,
                                           const char *path);
+
+/**
+ * Does `path`, if it is there, show that the engine keeps a cache in the root?
+ * What is never packed shows none, nor what the engine writes at the default
+ * place although its variable names another. `rules` as for tkb_tree_part().
+ */
+TKB_API bool tkb_tree_shows_cache(const struct tkb_tree_rules *rules,
+                                  const char *path);
 
 /** The engine's roots, in the profile's order. */
 TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);

@@ -36,6 +36,12 @@ static void find_base(struct tkb_profile_root *root)
 	root->root.below = has_one ? root->fallbacks[0].suffix : "";
 }
 
+/* The profile's word for `number`; "" for 0, which a rule need not say. */
+static const char *said_word(unsigned number, const char *(*word)(unsigned))
+{
+	return number == 0 ? "" : text_or_empty(word(number));
+}
+
 /* Make the rules of `root` readable: as words, not as numbers. */
 static bool show_rules(struct tkb_arena *arena, struct tkb_profile_root *root)
 {
@@ -46,19 +52,12 @@ static bool show_rules(struct tkb_arena *arena, struct tkb_profile_root *root)
 
 		root->shown[i] = (struct tkb_engine_rule){
 			.path = rule->path,
-			.is = rule->action == TKB_TREE_ACTION_DEFAULT
-			              ? ""
-			              : text_or_empty(tkb_profile_action_word(
-						rule->action)),
-			.style = rule->style == TKB_PATH_STYLE_NONE
-			                 ? ""
-			                 : text_or_empty(tkb_profile_style_word(
-						   rule->style)),
-			.named =
-				rule->naming == TKB_TREE_NAMING_FIXED
-					? ""
-					: text_or_empty(tkb_profile_naming_word(
-						  rule->naming)),
+			.is = said_word(rule->action, tkb_profile_action_word),
+			.style = said_word(rule->style, tkb_profile_style_word),
+			.named = said_word(rule->naming,
+			                   tkb_profile_naming_word),
+			.shows = said_word(rule->evidence,
+			                   tkb_profile_evidence_word),
 			.is_last = rule->is_last != 0,
 			.has_secrets = rule->has_secrets != 0,
 			.is_tuned = rule->is_tuned != 0,

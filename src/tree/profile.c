@@ -48,6 +48,13 @@ const char *tkb_profile_naming_word(unsigned number)
 	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
 }
 
+const char *tkb_profile_evidence_word(unsigned number)
+{
+	static const char *const words[] = { "default", "cache", "nothing" };
+
+	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
+}
+
 #define OPTIONAL_NUMBER(name_, type_, member_)                                 \
 	{                                                                      \
 		.name = (name_), .kind = TKB_SCHEMA_NUMBER,                    \
@@ -78,6 +85,13 @@ static const struct tkb_schema_field rule_fields[] = {
 	  .word = tkb_profile_naming_word,
 	  .missing = "the 'named' of a rule is not a word",
 	  .wrong = "the 'named' of a rule is not known" },
+	{ .name = "shows",
+	  .kind = TKB_SCHEMA_CHOICE,
+	  .offset = offsetof(struct tkb_tree_rule, evidence),
+	  .is_optional = true,
+	  .word = tkb_profile_evidence_word,
+	  .missing = "the 'shows' of a rule is not a word",
+	  .wrong = "the 'shows' of a rule is not known" },
 	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
 	OPTIONAL_NUMBER("secrets", struct tkb_tree_rule, has_secrets),
 	OPTIONAL_NUMBER("tuned", struct tkb_tree_rule, is_tuned),

@@ -63,9 +63,10 @@ struct tkb_engine {
 
 extern const struct tkb_schema tkb_profile_schema;
 
-/* The profile's word for an action, a style or a naming; NULL if none. */
+/* The profile's word for such a value of a rule; NULL if there is none. */
 const char *tkb_profile_action_word(unsigned number);
 const char *tkb_profile_style_word(unsigned number);
 const char *tkb_profile_naming_word(unsigned number);
+const char *tkb_profile_evidence_word(unsigned number);
 
 #endif

@@ -42,6 +42,8 @@ struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
 			sum.style = rule->style;
 		if (sum.naming == TKB_TREE_NAMING_FIXED)
 			sum.naming = rule->naming;
+		if (sum.evidence == TKB_TREE_EVIDENCE_DEFAULT)
+			sum.evidence = rule->evidence;
 		sum.is_last |= rule->is_last;
 		sum.has_secrets |= rule->has_secrets;
 		sum.is_tuned |= rule->is_tuned;
@@ -73,6 +75,15 @@ bool tkb_tree_is_named_by_content(const struct tkb_tree_rules *rules,
                                   const char *path)
 {
 	return tkb_tree_judge(rules, path).naming == TKB_TREE_NAMING_CONTENT;
+}
+
+bool tkb_tree_shows_cache(const struct tkb_tree_rules *rules, const char *path)
+{
+	const struct tkb_tree_rule sum = tkb_tree_judge(rules, path);
+
+	if (sum.evidence == TKB_TREE_EVIDENCE_DEFAULT)
+		return sum.action != TKB_TREE_ACTION_LEAVE;
+	return sum.evidence == TKB_TREE_EVIDENCE_CACHE;
 }
 
 const char *tkb_tree_index(const struct tkb_tree_rules *rules,

@@ -36,11 +36,19 @@ enum tkb_tree_naming {
 	TKB_TREE_NAMING_CONTENT   /* fixed, too: digests of its files' bytes */
 };
 
+/* What a path shows about its root, if it is there. */
+enum tkb_tree_evidence {
+	TKB_TREE_EVIDENCE_DEFAULT, /* nothing if it is left, else a cache */
+	TKB_TREE_EVIDENCE_CACHE,   /* that a cache is kept there */
+	TKB_TREE_EVIDENCE_NOTHING  /* it is also written if there is none */
+};
+
 struct tkb_tree_rule {
 	const char *path; /* see tree/glob.h */
 	enum tkb_tree_action action;
 	enum tkb_path_style style; /* of the paths in the file */
 	enum tkb_tree_naming naming;
+	enum tkb_tree_evidence evidence;
 	uint32_t is_last;     /* the file names other files of its unit */
 	uint32_t has_secrets; /* secrets in the file are hidden */
 	uint32_t is_tuned;    /* the unit fits one GPU and driver: tree/gpu.h */

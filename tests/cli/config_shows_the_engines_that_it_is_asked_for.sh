@@ -15,7 +15,7 @@ cat >engines/mine.json <<'FILE'
    "rules": [{"path": "graphs/*", "is": "unit"},
              {"path": "graphs/*/index.json", "style": "json", "last": 1},
              {"path": "keys.txt", "style": "text", "secrets": 1},
-             {"path": "tuned/*", "tuned": 1},
+             {"path": "tuned/*", "tuned": 1, "shows": "nothing"},
              {"path": "cache/*", "is": "unit", "named": "deepgemm"},
              {"path": "logs", "is": "leave"}]}],
  "keys": ["the graph", "MINE_KEY"],

@@ -39,6 +39,8 @@ FAULTS = (
     (with_rule(path="x", **{"is": "units"}),
      "the 'is' of a rule is not known"),
     (with_rule(path="x", **{"is": 1}), "the 'is' of a rule is not a word"),
+    (with_rule(path="x", shows="all"), "the 'shows' of a rule is not known"),
+    (with_rule(path="x", shows=1), "the 'shows' of a rule is not a word"),
     (with_rule(path="x", style="perl"), "a style of paths is not known"),
     (with_rule(path="x", style="build"), "a style of paths is not known"),
     ({**GOOD, "outside": {}}, "folders outside are not a list"),

@@ -80,16 +80,19 @@ static void show_rule(const struct show *show,
 	              rule->style[0] != '\0' ? rule->style : NULL);
 	json_out_text(json, "named",
 	              rule->named[0] != '\0' ? rule->named : NULL);
+	json_out_text(json, "shows",
+	              rule->shows[0] != '\0' ? rule->shows : NULL);
 	json_out_flag(json, "last", rule->is_last);
 	json_out_flag(json, "secrets", rule->has_secrets);
 	json_out_flag(json, "tuned", rule->is_tuned);
 	json_out_close(json);
 	if (show->args->is_json)
 		return;
-	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s%s%s%s",
+	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s%s%s%s%s%s",
 	               rule->is[0] != '\0' ? ", " : "", rule->is,
 	               rule->style[0] != '\0' ? ", paths as " : "", rule->style,
 	               rule->named[0] != '\0' ? ", named by " : "", rule->named,
+	               rule->shows[0] != '\0' ? ", shows " : "", rule->shows,
 	               rule->is_last ? ", last" : "",
 	               rule->has_secrets ? ", secrets" : "",
 	               rule->is_tuned ? ", tuned" : "");

@@ -134,29 +134,18 @@ static bool is_located(const struct tkb_engine *engine, size_t index,
 	       strcmp(place, path) == 0;
 }
 
-/*
- * Is `name` in the folder `path` something that the rules of `engine` never
- * move, or that the engine writes there also if its cache is elsewhere?
- */
-static bool is_left(const struct tkb_engine *engine, const char *path,
-                    const char *name)
+/* Does `name` in the folder `path` show that `engine` keeps a cache there? */
+static bool shows_cache(const struct tkb_engine *engine, const char *path,
+                        const char *name)
 {
-	/* Inductor's kernels belong to another root. */
-	if (strcmp(name, "triton") == 0)
-		return false;
 	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
 		const struct tkb_engine_root *root = tkb_engine_root(engine, i);
 
-		if (root->is_kernels || !is_located(engine, i, path))
-			continue;
-		/* What Inductor memoizes is there, whatever its variables say,
-		   if TORCHINDUCTOR_ENABLE_CACHING_MODULE is set. */
-		if (tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT ||
-		    (strcmp(name, "cache") == 0 &&
-		     tkb_tree_is_tuned(root->rules, "cache/should_pad")))
-			return true;
+		if (!root->is_kernels && is_located(engine, i, path) &&
+		    !tkb_tree_shows_cache(root->rules, name))
+			return false;
 	}
-	return false;
+	return true;
 }
 
 /* Find the root where `run` has placed it; false if it is not there. */
@@ -211,10 +200,10 @@ static bool has_cache(const struct tkb_engine *engine, size_t index,
 			continue;
 		if (strcmp(item->d_name, ".tkbundle") == 0)
 			has_own = true;
-		else if (is_left(engine, path, item->d_name))
-			has_rest = true;
-		else
+		else if (shows_cache(engine, path, item->d_name))
 			return true;
+		else
+			has_rest = true;
 	}
 	return !has_rest &&
 	       (!has_own ||
