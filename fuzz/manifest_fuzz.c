@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "text/json.h"
 #include "base/path.h"
+#include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/names.h"
 #include "tree/unit.h"
@@ -90,9 +91,9 @@ static void check_entry(const struct tkb_entry *entry)
 
 		MUST(entry->tree != NULL ? tkb_unit_path_is_valid(name)
 		                         : tkb_name_is_valid(tkb_text(name)));
-		MUST(entry->files[i].size <= TKB_FILE_SIZE_LIMIT);
+		MUST(entry->files[i].size <= tkb_entry_file_limit(entry));
 	}
-	MUST(tkb_entry_size(entry) <= TKB_ENTRY_SIZE_LIMIT);
+	MUST(tkb_entry_size(entry) <= tkb_entry_limit(entry));
 	MUST(tkb_entry_tar_size(entry) >= tkb_entry_size(entry));
 }
 

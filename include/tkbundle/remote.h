@@ -88,7 +88,7 @@ struct tkb_remote_options {
 	uint32_t timeout_ms;         /**< of one operation; default 30000 */
 	uint32_t connect_timeout_ms; /**< default 1000 */
 	uint32_t stall_timeout_ms;   /**< without a byte; default 5000 */
-	uint64_t max_blob_size;      /**< bytes; default 256 MiB */
+	uint64_t max_blob_size;      /**< bytes; default 2 GiB */
 	uint64_t max_record_size;    /**< bytes; default 16 MiB */
 	/** Its progress counts the bytes of a tkb_remote_get(), which asks for
 	    the blob's size first, and of a tkb_remote_put(), once for each

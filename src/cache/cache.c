@@ -6,8 +6,10 @@
 
 #include "base/fd.h"
 #include "base/struct.h"
+#include "cache/entry.h"
 #include "cache/names.h"
 #include "text/select.h"
+#include "tree/unit.h"
 
 int tkb_cache_reject(struct tkb_cache *cache, const char *root, const char *key,
                      const struct tkb_error *why, struct tkb_error *err)
@@ -201,7 +203,7 @@ int tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf bytes = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT + 1);
+	struct tkb_buf bytes = TKB_BUF_INIT(TKB_UNIT_FILE_SIZE_LIMIT + 1);
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
 	const struct tkb_scanned_entry *found = &cache->found[index];
 	struct stat status;
@@ -214,7 +216,8 @@ int tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
 		return tkb_fail_errno(err, "cannot open '%s'",
 		                      found->entry.key);
 	rc = tkb_fd_read_file(folder, found->files[file].name,
-	                      TKB_FILE_SIZE_LIMIT, &bytes, &status, err);
+	                      tkb_entry_file_limit(&found->entry), &bytes,
+	                      &status, err);
 	if (rc < 0)
 		return rc;
 	return sink->write(sink->self, tkb_buf_bytes(&bytes), err);

@@ -42,6 +42,7 @@ struct tkb_pick {
 	uint32_t device;
 	bool any_device; /* look for it on every device */
 	bool is_unit;
+	uint64_t size; /* of its files; 0: unknown */
 };
 
 /* What callers inside the library can choose. */

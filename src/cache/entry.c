@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "cache/entry.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 
 const char *tkb_kind_name(enum tkb_kind kind)
 {
@@ -46,6 +47,18 @@ uint64_t tkb_entry_size(const struct tkb_entry *entry)
 	for (size_t i = 0; i < entry->file_count; i++)
 		size += entry->files[i].size;
 	return size;
+}
+
+uint64_t tkb_entry_file_limit(const struct tkb_entry *entry)
+{
+	return entry->kind == TKB_KIND_UNIT ? TKB_UNIT_FILE_SIZE_LIMIT
+	                                    : TKB_FILE_SIZE_LIMIT;
+}
+
+uint64_t tkb_entry_limit(const struct tkb_entry *entry)
+{
+	return entry->kind == TKB_KIND_UNIT ? TKB_UNIT_SIZE_LIMIT
+	                                    : TKB_ENTRY_SIZE_LIMIT;
 }
 
 uint64_t tkb_entry_tar_size(const struct tkb_entry *entry)

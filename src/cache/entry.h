@@ -28,6 +28,10 @@ bool tkb_target_is_equal(const struct tkb_target *a,
 bool tkb_target_is_wanted(const struct tkb_target *target,
                           const struct tkb_target *wanted, size_t count);
 
+/* The most bytes that a file of the entry may have, and all its files. */
+uint64_t tkb_entry_file_limit(const struct tkb_entry *entry);
+uint64_t tkb_entry_limit(const struct tkb_entry *entry);
+
 /* The number of bytes of an entry in a frame, without tar headers. */
 uint64_t tkb_entry_tar_size(const struct tkb_entry *entry);
 

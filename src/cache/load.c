@@ -16,7 +16,7 @@ int tkb_loader_open(struct tkb_loader *loader, bool is_lean,
                     bool is_kernels_only, struct tkb_error *err)
 {
 	*loader = (struct tkb_loader){
-		.scratch = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT + 1),
+		.scratch = TKB_BUF_INIT(TKB_UNIT_FILE_SIZE_LIMIT + 1),
 		.text = TKB_BUF_INIT(2 * TKB_FILE_SIZE_LIMIT),
 		.group = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT + 1),
 		.names = TKB_BUF_INIT(NAMES_LIMIT),

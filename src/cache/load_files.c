@@ -71,6 +71,7 @@ int tkb_load_read_file(struct tkb_loader *loader, int dir_fd,
 {
 	return tkb_scanned_entry_read_into(&loader->scratch, dir_fd,
 	                                   found->files[index].name,
+	                                   TKB_FILE_SIZE_LIMIT,
 	                                   &found->loaded[index].stamp, err);
 }
 
@@ -91,6 +92,7 @@ int tkb_load_keep_bytes(struct tkb_loader *loader,
 int tkb_load_stat_file(int dir_fd, struct tkb_scanned_entry *found,
                        size_t index, struct tkb_error *err)
 {
+	const uint64_t limit = tkb_entry_file_limit(&found->entry);
 	struct tkb_file *file = &found->files[index];
 	struct stat status;
 
@@ -103,11 +105,11 @@ int tkb_load_stat_file(int dir_fd, struct tkb_scanned_entry *found,
 	if (!S_ISREG(status.st_mode))
 		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
 		                      "'%s' is not a regular file", file->name);
-	if ((uint64_t)status.st_size > TKB_FILE_SIZE_LIMIT)
+	if ((uint64_t)status.st_size > limit)
 		return tkb_fail_entry(err, TKB_REASON_LIMIT,
 		                      "'%s' has %lld bytes, more than %llu",
 		                      file->name, (long long)status.st_size,
-		                      (unsigned long long)TKB_FILE_SIZE_LIMIT);
+		                      (unsigned long long)limit);
 	found->loaded[index].stamp = tkb_stamp_of(&status);
 	file->size = (uint64_t)status.st_size;
 	return 0;

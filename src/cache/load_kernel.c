@@ -155,7 +155,8 @@ int tkb_load_kernel(struct tkb_loader *loader, const struct tkb_folder *folder,
 	if (rc < 0)
 		return rc;
 	rc = tkb_scanned_entry_read_into(&loader->group, folder->fd,
-	                                 found->group_name, &stamp, err);
+	                                 found->group_name, TKB_FILE_SIZE_LIMIT,
+	                                 &stamp, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_hasher_digest(&loader->hasher, tkb_buf_bytes(&loader->group),

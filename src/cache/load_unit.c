@@ -236,11 +236,12 @@ static int load_text(struct unit *unit, size_t index,
 	rc = tkb_secrets_hide(text, secret_style(unit, rule, text),
 	                      &loader->group, &hidden_count, err);
 	if (rc == TKB_ERR_TOO_LARGE)
-		return tkb_fail_entry(err, TKB_REASON_LIMIT,
-		                      "'%s' would have more than %llu bytes "
-		                      "without its secrets",
-		                      file->name,
-		                      (unsigned long long)TKB_FILE_SIZE_LIMIT);
+		return tkb_fail_entry(
+			err, TKB_REASON_LIMIT,
+			"'%s' would have more than %llu bytes "
+			"without its secrets",
+			file->name,
+			(unsigned long long)TKB_FILE_SIZE_LIMIT);
 	if (rc < 0)
 		return rc;
 	if (rule->style == TKB_PATH_STYLE_NONE && hidden_count == 0) {
@@ -408,10 +409,10 @@ static int load_files(struct unit *unit, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	if (tkb_entry_size(&unit->found->entry) > TKB_ENTRY_SIZE_LIMIT)
+	if (tkb_entry_size(&unit->found->entry) > TKB_UNIT_SIZE_LIMIT)
 		return tkb_fail_entry(err, TKB_REASON_LIMIT,
 		                      "the unit has more than %llu bytes",
-		                      (unsigned long long)TKB_ENTRY_SIZE_LIMIT);
+		                      (unsigned long long)TKB_UNIT_SIZE_LIMIT);
 	return 0;
 }
 

@@ -12,9 +12,8 @@ enum {
 	TKB_DEVICE_LIMIT = 1024     /* device numbers are below this */
 };
 
+/* Of a kernel, a module or a payload; see tree/unit.h for units. */
 #define TKB_FILE_SIZE_LIMIT ((uint64_t)64 * 1024 * 1024)
-
-/* A frame is decoded in memory, and an entry is never split between frames. */
 #define TKB_ENTRY_SIZE_LIMIT ((uint64_t)256 * 1024 * 1024)
 
 /* The part of `name` after its last dot; "" if there is no dot. */

@@ -108,9 +108,9 @@ struct tkb_stamp tkb_stamp_of(const struct stat *status);
 /* Is it still this file? A new hard link, which changes ctime, is no matter. */
 bool tkb_stamp_is_of(const struct tkb_stamp *stamp, const struct stat *status);
 
-/* Read file `name` into `buf`, which is emptied first. */
+/* Read file `name`, of at most `limit` bytes, into `buf`, which is emptied first. */
 TKB_NODISCARD int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
-                                              const char *name,
+                                              const char *name, uint64_t limit,
                                               struct tkb_stamp *stamp_out,
                                               struct tkb_error *err);
 

@@ -5,6 +5,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "cache/entry.h"
 #include "cache/scanned_entry.h"
 #include "cache/key.h"
 #include "cache/names.h"
@@ -52,15 +53,15 @@ static bool stamp_equal(const struct tkb_stamp *a, const struct tkb_stamp *b)
 }
 
 int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
-                                const char *name, struct tkb_stamp *stamp_out,
+                                const char *name, uint64_t limit,
+                                struct tkb_stamp *stamp_out,
                                 struct tkb_error *err)
 {
 	struct stat status;
 	int rc;
 
 	tkb_buf_reset(buf);
-	rc = tkb_fd_read_file(dir_fd, name, TKB_FILE_SIZE_LIMIT, buf, &status,
-	                      err);
+	rc = tkb_fd_read_file(dir_fd, name, limit, buf, &status, err);
 	if (rc < 0)
 		return rc;
 	*stamp_out = tkb_stamp_of(&status);
@@ -127,8 +128,9 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 		return 0;
 	}
 	format_path(path, found, file->name);
-	rc = tkb_scanned_entry_read_into(&loader->scratch, found->root->fd,
-	                                 path, &stamp, err);
+	rc = tkb_scanned_entry_read_into(
+		&loader->scratch, found->root->fd, path,
+		tkb_entry_file_limit(&found->entry), &stamp, err);
 	if (rc < 0)
 		return rc;
 	if (!stamp_equal(&stamp, &found->loaded[index].stamp))
@@ -190,7 +192,8 @@ static int check_group(struct tkb_loader *loader,
 
 	format_path(path, found, found->group_name);
 	rc = tkb_scanned_entry_read_into(&loader->scratch, found->root->fd,
-	                                 path, &stamp, err);
+	                                 path, TKB_FILE_SIZE_LIMIT, &stamp,
+	                                 err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_hasher_check(&loader->hasher, tkb_buf_bytes(&loader->scratch),

@@ -9,7 +9,6 @@
 #include "format/tar.h"
 
 #define SPOOL_MEMORY ((size_t)8 * TKB_MIB)
-#define FRAME_LIMIT ((size_t)4 * 1024 * TKB_MIB)
 
 /* What one thread needs to pack. */
 struct tkb_packing {
@@ -24,7 +23,8 @@ struct tkb_packing {
 void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
                    const char *folder)
 {
-	*pack = (struct tkb_pack){ .watcher = watcher };
+	*pack = (struct tkb_pack){ .watcher = watcher,
+		                   .large = PTHREAD_MUTEX_INITIALIZER };
 	tkb_spool_init(&pack->spool, folder, SPOOL_MEMORY);
 }
 
@@ -50,15 +50,20 @@ static void drop_frames(struct tkb_pack *pack)
 	pack->fault_count = 0;
 }
 
+static void release_buffers(struct tkb_packing *packing)
+{
+	tkb_buf_release(&packing->tar);
+	tkb_buf_release(&packing->packed);
+	for (size_t i = 0; i < TKB_SLICES_WRITTEN; i++)
+		tkb_buf_release(&packing->slices[i]);
+}
+
 /* Free the memory that only packing needs as soon as possible: it is large. */
 static void release_packings(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->packing_count; i++) {
 		tkb_packer_close(&pack->packings[i].packer);
-		tkb_buf_release(&pack->packings[i].tar);
-		tkb_buf_release(&pack->packings[i].packed);
-		for (size_t j = 0; j < TKB_SLICES_WRITTEN; j++)
-			tkb_buf_release(&pack->packings[i].slices[j]);
+		release_buffers(&pack->packings[i]);
 		free(pack->packings[i].members);
 	}
 	free(tkb_take(pack->packings));
@@ -75,10 +80,11 @@ static int open_packings(struct tkb_pack *pack, struct tkb_error *err)
 	pack->packing_count = count;
 	for (size_t i = 0; i < count; i++) {
 		pack->packings[i].packer.level = pack->level;
-		pack->packings[i].tar.limit = FRAME_LIMIT;
-		pack->packings[i].packed.limit = FRAME_LIMIT;
+		pack->packings[i].tar.limit = TKB_FRAME_SIZE_LIMIT;
+		pack->packings[i].packed.limit = TKB_FRAME_PACKED_LIMIT;
 		for (size_t j = 0; j < TKB_SLICES_WRITTEN; j++)
-			pack->packings[i].slices[j].limit = FRAME_LIMIT;
+			pack->packings[i].slices[j].limit =
+				TKB_FRAME_PACKED_LIMIT;
 	}
 	return 0;
 }
@@ -88,6 +94,7 @@ void tkb_pack_close(struct tkb_pack *pack)
 	drop_frames(pack);
 	release_packings(pack);
 	tkb_spool_release(&pack->spool);
+	(void)pthread_mutex_destroy(&pack->large);
 }
 
 static int add_members(struct tkb_packing *packing, const struct tkb_pack *pack,
@@ -217,9 +224,12 @@ static int compress(struct tkb_pack *pack, size_t worker, size_t slice_count,
 
 	tkb_buf_reset(&packing->packed);
 	rc = tkb_parallel_share(pack->team, worker, slice_count, &part, err);
-	for (size_t i = 0; i < slice_count && rc == 0; i++)
+	for (size_t i = 0; i < slice_count && rc == 0; i++) {
 		tkb_buf_add(&packing->packed,
 		            tkb_buf_bytes(&packing->slices[i]));
+		if (packing->tar.size > TKB_FRAME_LARGE)
+			tkb_buf_release(&packing->slices[i]);
+	}
 	return rc < 0 ? rc : tkb_buf_check(&packing->packed, err);
 }
 
@@ -243,12 +253,9 @@ static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
 	                     &pack->pieces[index], err);
 }
 
-/* Pack the frame number `nth` in order of size. */
-static int pack_frame(void *self, size_t worker, size_t nth,
+static int pack_frame(struct tkb_pack *pack, size_t worker, size_t index,
                       struct tkb_error *err)
 {
-	struct tkb_pack *pack = self;
-	const size_t index = pack->order[nth];
 	struct tkb_loader *loader = &pack->cache->loaders[worker];
 	struct tkb_packing *packing = &pack->packings[worker];
 	const struct tkb_cut *cut = &pack->cuts[index];
@@ -272,6 +279,23 @@ static int pack_frame(void *self, size_t worker, size_t nth,
 	if (rc < 0 || !is_good || pack->is_dry_run)
 		return rc;
 	return pack_tar(pack, loader, worker, index, err);
+}
+
+/* Pack the frame number `nth` in order of size; of large ones, one at a time. */
+static int pack_nth(void *self, size_t worker, size_t nth,
+                    struct tkb_error *err)
+{
+	struct tkb_pack *pack = self;
+	const size_t index = pack->order[nth];
+	int rc;
+
+	if (pack->cuts[index].size <= TKB_FRAME_LARGE)
+		return pack_frame(pack, worker, index, err);
+	(void)pthread_mutex_lock(&pack->large);
+	rc = pack_frame(pack, worker, index, err);
+	release_buffers(&pack->packings[worker]);
+	(void)pthread_mutex_unlock(&pack->large);
+	return rc;
 }
 
 static int list_packed_items(struct tkb_pack *pack, struct tkb_error *err)
@@ -372,7 +396,7 @@ static size_t count_slices(const struct tkb_pack *pack)
 
 int tkb_pack(struct tkb_pack *pack, struct tkb_error *err)
 {
-	const struct tkb_parallel_work work = { pack_frame, pack };
+	const struct tkb_parallel_work work = { pack_nth, pack };
 	bool again = true;
 	int rc;
 

@@ -19,6 +19,8 @@
  *     tkb_pack_close(&pack);
  */
 
+#include <pthread.h>
+
 #include "base/spool.h"
 #include "cache/cache.h"
 #include "format/launcher_payload.h"
@@ -43,6 +45,7 @@ struct tkb_pack {
 	struct tkb_spool spool;
 	struct tkb_packing *packings; /* owned; one for each loader */
 	size_t packing_count;
+	pthread_mutex_t large; /* held while a large frame is in memory */
 	struct tkb_parallel_team *team; /* of the threads that pack */
 	struct tkb_arena arena;         /* owns the items of the payloads */
 	const struct tkb_entry **items; /* owned */

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "cache/kernel.h"
+#include "cache/names.h"
 #include "cache/scrub.h"
 
 static int move_file(const struct tkb_destination *to, int from_fd, int to_fd,
@@ -68,8 +69,8 @@ static int rewrite_group(const struct tkb_destination *to,
 	uint32_t count;
 	int rc;
 
-	rc = tkb_scanned_entry_read_into(&loader->scratch, dir_fd, name, &stamp,
-	                                 err);
+	rc = tkb_scanned_entry_read_into(&loader->scratch, dir_fd, name,
+	                                 TKB_FILE_SIZE_LIMIT, &stamp, err);
 	if (rc < 0)
 		return rc;
 	tkb_arena_release(&loader->arena);

@@ -137,7 +137,7 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	int rc;
 
 	tkb_buf_reset(&loader->scratch);
-	rc = tkb_fd_read_file(place->fd, file->name, TKB_FILE_SIZE_LIMIT,
+	rc = tkb_fd_read_file(place->fd, file->name, TKB_UNIT_FILE_SIZE_LIMIT,
 	                      &loader->scratch, &status, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);

@@ -281,6 +281,21 @@ static bool has_moved(const struct tkb_emitter *emitter)
  * The whole
  */
 
+/* Write a frame; of large ones, one at a time. */
+static int write_in_turn(struct tkb_emitter *emitter, size_t worker,
+                         const struct tkb_frame *frame, struct tkb_error *err)
+{
+	int rc;
+
+	if (frame->size <= TKB_FRAME_LARGE)
+		return write_frame(emitter, worker, frame, err);
+	(void)pthread_mutex_lock(&emitter->large);
+	rc = write_frame(emitter, worker, frame, err);
+	tkb_decoder_drop(&emitter->decoders[worker]);
+	(void)pthread_mutex_unlock(&emitter->large);
+	return rc;
+}
+
 /* If the emit is synced, the commit waits until everything is written. */
 static int emit_frame(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
@@ -294,7 +309,7 @@ static int emit_frame(void *self, size_t worker, size_t index,
 		return 0;
 	rc = tkb_watcher_check(&emitter->batch.watcher, err);
 	if (rc == 0)
-		rc = write_frame(emitter, worker, frame, err);
+		rc = write_in_turn(emitter, worker, frame, err);
 	if (rc == 0 && !emitter->options->is_synced)
 		rc = commit_frame(emitter, worker, frame, err);
 	return rc;

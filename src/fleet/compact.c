@@ -156,7 +156,7 @@ int tkb_compact(struct tkb_remote *remote, const char *ref,
 	         compare_records);
 	for (size_t i = 0; i < records->count && rc == 0;) {
 		const struct group group =
-			group_at(records, i, remote->max_blob_size);
+			group_at(records, i, tkb_remote_part_size(remote));
 
 		if (group.count > 1)
 			rc = compact_group(remote, ref, &group, signer, count,

@@ -181,6 +181,7 @@ static int pick_devices(struct pusher *pusher,
 			.key = entry->key,
 			.device = entry->devices[i],
 			.is_unit = entry->kind == TKB_KIND_UNIT,
+			.size = tkb_entry_size(entry),
 		};
 
 		identity.device = entry->devices[i];
@@ -202,11 +203,9 @@ static int pick_devices(struct pusher *pusher,
 static void report_one_left_out(struct pusher *pusher,
                                 const struct tkb_result *result)
 {
-	const struct tkb_watch *watch = pusher->options.watch;
-
 	tkb_result_note(&pusher->first, result);
-	if (watch->on_result != NULL)
-		watch->on_result(watch->self, result);
+	if (pusher->told.on_result != NULL)
+		pusher->told.on_result(pusher->told.self, result);
 	pusher->report.left_out_count++;
 }
 
@@ -337,59 +336,116 @@ static void forward_watch(struct pusher *pusher)
 	};
 }
 
-/* Pack `count` picks into one blob, and push it. */
-static int push_part(struct pusher *pusher, struct tkb_pick *picks,
-                     size_t count, struct tkb_error *err)
+static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
+                       uint64_t count, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer buffer =
-		TKB_BLOB_BUFFER_INIT(pusher->remote->max_blob_size);
-	const struct tkb_collect_selection selection = { .picks = picks,
-		                                         .pick_count = count };
-	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
-	const struct tkb_collect_target to = { .sink = &sink };
 	const struct tkb_watch upload = {
 		.struct_size = sizeof(upload),
 		.self = pusher,
 		.on_progress = pusher->watch.on_progress,
 	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { pusher->times,
 		                                &pusher->versions, &pushes,
 		                                pusher->makers,
 		                                pusher->signer };
-	struct tkb_error fault = { 0 };
 	tkb_tier_set taken;
 	int rc;
 
-	rc = tkb_collect_selected(pusher->root, &pusher->options, &selection,
-	                          &to, &report, &fault);
-	end_progress(pusher);
-	if (!tkb_is_done(rc))
-		return tkb_fail_as(err, rc, &fault);
-	if (rc == TKB_ERR_PARTIAL && pusher->first.status == 0)
-		pusher->first = fault;
-	pusher->report.pushed_count += report.collected_count;
-	pusher->report.left_out_count += report.left_out_count;
-	if (report.collected_count == 0 || pusher->options.is_dry_run)
-		return 0;
 	rc = tkb_pushes_begin(&pushes, pusher->labels, pusher->label_count,
-	                      report.collected_count, err);
+	                      count, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_push_blob(pusher->remote, pusher->ref, buffer, &facts, &upload,
+	                   NULL, &taken, err);
+	end_progress(pusher);
 	if (rc < 0)
 		return rc;
 	pusher->report.blob_count++;
-	pusher->report.size += buffer.size;
-	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &facts,
-	                   &upload, NULL, &taken, err);
+	pusher->report.size += buffer->size;
+	return 0;
+}
+
+/*
+ * Pack `count` picks into one blob, and push it. Only a blob of one pick may be
+ * as large as the remote allows: of a blob of several, readers may need a part.
+ */
+static int push_part(struct pusher *pusher, struct tkb_pick *picks,
+                     size_t count, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(
+		count == 1 ? pusher->remote->max_blob_size
+			   : tkb_remote_part_size(pusher->remote));
+	const struct tkb_collect_selection selection = { .picks = picks,
+		                                         .pick_count = count };
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
+	const struct tkb_collect_target to = { .sink = &sink };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_error fault = { 0 };
+	int collected;
+	int rc;
+
+	collected = tkb_collect_selected(pusher->root, &pusher->options,
+	                                 &selection, &to, &report, &fault);
 	end_progress(pusher);
-	return rc;
+	if (!tkb_is_done(collected))
+		return tkb_fail_as(err, collected, &fault);
+	if (report.collected_count != 0 && !pusher->options.is_dry_run) {
+		rc = upload_part(pusher, &buffer, report.collected_count, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (collected == TKB_ERR_PARTIAL && pusher->first.status == 0)
+		pusher->first = fault;
+	pusher->report.pushed_count += report.collected_count;
+	pusher->report.left_out_count += report.left_out_count;
+	return 0;
+}
+
+/* How many of the picks from `first` on, of at most `most`, for one blob? */
+static size_t part_at(const struct pusher *pusher, size_t first, size_t most)
+{
+	const uint64_t limit = tkb_remote_part_size(pusher->remote);
+	size_t count = 0;
+
+	while (first + count < pusher->pick_count && count < most &&
+	       pusher->picks[first + count].size <= limit)
+		count++;
+	return count != 0 ? count : 1;
+}
+
+/* The entry of `pick` has no place in the remote: leave it out, and say why. */
+static void leave_out(struct pusher *pusher, const struct tkb_pick *pick,
+                      const struct tkb_error *why)
+{
+	for (size_t i = 0; i < tkb_cache_entry_count(pusher->cache); i++) {
+		const struct tkb_scanned_entry *found =
+			&pusher->cache->found[i];
+		const struct tkb_entry *entry = &found->entry;
+		const struct tkb_result result = {
+			.root = found->root->path,
+			.key = entry->kind == TKB_KIND_UNIT
+			               ? tkb_unit_names_here(found->root->names,
+			                                     entry->name, NULL)
+			               : entry->key,
+			.name = entry->kind == TKB_KIND_UNIT ? "" : entry->name,
+			.outcome = TKB_OUTCOME_LEFT_OUT,
+			.reason = TKB_REASON_LIMIT,
+			.message = why->message,
+		};
+
+		if (strcmp(entry->key, pick->key) == 0) {
+			report_one_left_out(pusher, &result);
+			return;
+		}
+	}
 }
 
 /* Push all picks; if they are too large for one blob, halve them. */
 static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 {
-	size_t size = pusher->pick_count;
+	size_t most = pusher->pick_count;
 	size_t done = 0;
 	int rc;
 
@@ -407,20 +463,23 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	pusher->options.key_count = 0;
 	pusher->options.has_device = false;
 	while (done < pusher->pick_count) {
-		if (size > pusher->pick_count - done)
-			size = pusher->pick_count - done;
-		rc = push_part(pusher, pusher->picks + done, size, err);
-		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
-			size = (size + 1) / 2;
+		const size_t count = part_at(pusher, done, most);
+		struct tkb_error fault = { 0 };
+
+		rc = push_part(pusher, pusher->picks + done, count, &fault);
+		if (rc == TKB_ERR_TOO_LARGE && count > 1) {
+			most = (count + 1) / 2;
 			/*
 			 * Entries that are left out have already been reported.
 			 */
 			pusher->watch.on_result = NULL;
 			continue;
 		}
-		if (rc != 0)
-			return rc;
-		done += size;
+		if (rc == TKB_ERR_TOO_LARGE && !pusher->options.is_strict)
+			leave_out(pusher, &pusher->picks[done], &fault);
+		else if (rc != 0)
+			return tkb_fail_as(err, rc, &fault);
+		done += count;
 	}
 	return 0;
 }

@@ -8,13 +8,13 @@
 #include "format/launcher_payload.h"
 #include "format/tar.h"
 
-#define BUFFER_LIMIT ((size_t)2048 * TKB_MIB)
-
 int tkb_decoder_open(struct tkb_decoder *decoder, struct tkb_error *err)
 {
-	*decoder = (struct tkb_decoder){ .packed = TKB_BUF_INIT(BUFFER_LIMIT),
-		                         .tar = TKB_BUF_INIT(BUFFER_LIMIT),
-		                         .unpacker = { .has_digest = true } };
+	*decoder = (struct tkb_decoder){
+		.packed = TKB_BUF_INIT(TKB_FRAME_PACKED_LIMIT),
+		.tar = TKB_BUF_INIT(TKB_FRAME_SIZE_LIMIT),
+		.unpacker = { .has_digest = true }
+	};
 	return tkb_hasher_open(&decoder->hasher, err);
 }
 
@@ -416,6 +416,13 @@ int tkb_decoder_decode(struct tkb_decoder *decoder,
 		                      index);
 	decoder->frame = frame;
 	return 0;
+}
+
+void tkb_decoder_drop(struct tkb_decoder *decoder)
+{
+	decoder->frame = NULL;
+	tkb_buf_release(&decoder->packed);
+	tkb_buf_release(&decoder->tar);
 }
 
 struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,

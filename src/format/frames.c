@@ -8,8 +8,6 @@ enum {
 	PAX_LIMIT = 4096 /* the most that a member's headers take */
 };
 
-#define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
-
 /* The unread part of `tkbundle.frames`. */
 struct lines {
 	const char *at;
@@ -135,7 +133,7 @@ static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 	if (!take_char(lines, ' '))
 		return true;
 	frame->is_mixed = true;
-	return take_number(lines, FRAME_LIMIT, &frame->unused_count);
+	return take_number(lines, TKB_FRAME_SIZE_LIMIT, &frame->unused_count);
 }
 
 /*
@@ -157,7 +155,6 @@ static bool size_fits(const struct tkb_bundle *bundle,
 	}
 	if (frame->is_mixed)
 		return frame->size >= least &&
-		       frame->size <= TKB_MIXED_SIZE_LIMIT &&
 		       frame->unused_count <= (frame->size - least) / TAR_BLOCK;
 	return frame->size >= least && frame->size <= least + files * PAX_LIMIT;
 }
@@ -166,9 +163,10 @@ static bool take_frame(struct lines *lines, const struct tkb_bundle *bundle,
                        struct claims *claims, struct tkb_frame *frame)
 {
 	return take_digest(lines, &frame->digest) && take_char(lines, ' ') &&
-	       take_number(lines, FRAME_LIMIT, &frame->packed_size) &&
+	       take_number(lines, TKB_FRAME_PACKED_LIMIT,
+	                   &frame->packed_size) &&
 	       take_char(lines, ' ') &&
-	       take_number(lines, FRAME_LIMIT, &frame->size) &&
+	       take_number(lines, TKB_FRAME_SIZE_LIMIT, &frame->size) &&
 	       take_char(lines, ' ') &&
 	       take_ranges(lines, bundle->manifest.item_count, claims, frame) &&
 	       take_unused(lines, frame) && take_char(lines, '\n') &&

@@ -54,7 +54,7 @@ static int read_mode(struct tkb_schema_reader *reader, void *out,
 static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_file, name, tkb_unit_path_is_valid,
 	               "a path in a tree is not allowed"),
-	TKB_FIELD_NUMBER(NULL, struct tkb_file, size, TKB_FILE_SIZE_LIMIT),
+	TKB_FIELD_NUMBER(NULL, struct tkb_file, size, TKB_UNIT_FILE_SIZE_LIMIT),
 	TKB_FIELD_DIGEST(NULL, struct tkb_file, digest),
 	{ .kind = TKB_SCHEMA_CUSTOM, .is_optional = true, .read = read_mode },
 	TKB_FIELD_SENTINELS,
@@ -198,7 +198,7 @@ static const char *unit_fault(const void *earlier, size_t count,
 	const struct tkb_entry *before = earlier;
 	const struct tkb_entry *unit = item;
 
-	if (tkb_entry_size(unit) > TKB_ENTRY_SIZE_LIMIT)
+	if (tkb_entry_size(unit) > TKB_UNIT_SIZE_LIMIT)
 		return "a unit is too large";
 	if (tkb_unit_is_file(unit) && unit->file_count != 1)
 		return "a unit without a folder has several files";

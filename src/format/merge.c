@@ -6,8 +6,6 @@
 #include "format/bundle_write.h"
 #include "cache/watch.h"
 
-#define PACKED_LIMIT ((size_t)2048 * TKB_MIB)
-
 struct merger {
 	struct tkb_merge_plan plan;
 	struct tkb_watcher watcher;
@@ -180,7 +178,7 @@ int tkb_merge_newest(const struct tkb_bundle *const *bundles, size_t count,
 		.plan = { .bundles = bundles,
 		          .bundle_count = count,
 		          .versions = versions },
-		.packed = TKB_BUF_INIT(PACKED_LIMIT),
+		.packed = TKB_BUF_INIT(TKB_FRAME_PACKED_LIMIT),
 	};
 	struct tkb_merge_report own = { 0 };
 	struct tkb_timed timed;

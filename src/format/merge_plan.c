@@ -355,11 +355,6 @@ static int plan_frame(struct tkb_merge_plan *plan, size_t bundle, size_t index,
 	}
 	if (copy.entry_count == 0)
 		return 0;
-	if (copy.is_mixed && copy.size > TKB_MIXED_SIZE_LIMIT)
-		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "'%s', frame %zu: only a part of it is used, "
-		                "and it is too large for that",
-		                plan->bundles[bundle]->name, index);
 	qsort(places, copy.entry_count, sizeof(*places), compare_numbers);
 	copy.entries = places;
 	plan->frames[plan->frame_count] = copy;

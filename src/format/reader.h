@@ -112,6 +112,9 @@ TKB_NODISCARD int tkb_decoder_decode(struct tkb_decoder *decoder,
                                      const struct tkb_bundle *bundle,
                                      size_t index, struct tkb_error *err);
 
+/* Forget the frame, and free its memory. */
+void tkb_decoder_drop(struct tkb_decoder *decoder);
+
 /* File `file` of the frame's entry number `nth`; valid until the next frame. */
 struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
                                   size_t file);

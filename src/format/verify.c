@@ -24,6 +24,7 @@ struct verifier {
 	const struct tkb_bundle *bundle;
 	struct checker *checkers; /* owned */
 	size_t checker_count;
+	pthread_mutex_t large; /* held while a large frame is in memory */
 	struct tkb_watcher watcher; /* its lock guards the following members */
 	bool *is_damaged;           /* owned; whether each payload is
 	                               damaged, by item */
@@ -41,6 +42,7 @@ static void verifier_close(struct verifier *verifier)
 	free(verifier->checkers);
 	free(verifier->is_damaged);
 	tkb_watcher_release(&verifier->watcher);
+	(void)pthread_mutex_destroy(&verifier->large);
 }
 
 static int check_digest(struct checker *checker, const struct tkb_file *file,
@@ -226,10 +228,9 @@ static void report_launchers(struct verifier *verifier)
 	}
 }
 
-static int verify_frame(void *self, size_t worker, size_t index,
+static int verify_frame(struct verifier *verifier, size_t worker, size_t index,
                         struct tkb_error *err)
 {
-	struct verifier *verifier = self;
 	struct checker *checker = &verifier->checkers[worker];
 	const struct tkb_bundle *bundle = verifier->bundle;
 	const struct tkb_frame *frame = &bundle->frames[index];
@@ -272,6 +273,22 @@ static int verify_frame(void *self, size_t worker, size_t index,
 	return 0;
 }
 
+/* Verify frame `index`; of large ones, one at a time. */
+static int verify_nth(void *self, size_t worker, size_t index,
+                      struct tkb_error *err)
+{
+	struct verifier *verifier = self;
+	int rc;
+
+	if (verifier->bundle->frames[index].size <= TKB_FRAME_LARGE)
+		return verify_frame(verifier, worker, index, err);
+	(void)pthread_mutex_lock(&verifier->large);
+	rc = verify_frame(verifier, worker, index, err);
+	tkb_decoder_drop(&verifier->checkers[worker].decoder);
+	(void)pthread_mutex_unlock(&verifier->large);
+	return rc;
+}
+
 static int open_checkers(struct verifier *verifier, size_t count,
                          struct tkb_error *err)
 {
@@ -300,8 +317,9 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 {
 	struct tkb_verify_options chosen;
 	TKB_AUTO(verifier_close)
-	struct verifier verifier = { .bundle = bundle };
-	const struct tkb_parallel_work work = { verify_frame, &verifier };
+	struct verifier verifier = { .bundle = bundle,
+		                     .large = PTHREAD_MUTEX_INITIALIZER };
+	const struct tkb_parallel_work work = { verify_nth, &verifier };
 	struct tkb_timed timed;
 	uint64_t total = 0;
 	int rc;

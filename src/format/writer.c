@@ -57,8 +57,9 @@ static bool is_border(const struct tkb_entry *entry,
 size_t tkb_slice_count(uint64_t total, uint64_t size, size_t entry_count)
 {
 	const uint64_t count = size / SMALLEST_SLICE;
+	const bool is_shared = total < SMALL_SET || size > TKB_FRAME_LARGE;
 
-	if (total >= SMALL_SET || entry_count != 1 || count == 0)
+	if (!is_shared || entry_count != 1 || count == 0)
 		return 1;
 	return count < TKB_SLICES_WRITTEN ? (size_t)count : TKB_SLICES_WRITTEN;
 }

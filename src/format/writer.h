@@ -78,8 +78,18 @@ struct tkb_frame {
 
 #define TKB_FRAMES_SIZE_LIMIT ((size_t)8 * 1024 * 1024)
 
-/* The largest frame that a writer makes: a full one plus one more entry. */
-#define TKB_MIXED_SIZE_LIMIT ((uint64_t)276 * 1024 * 1024)
+/*
+ * The largest frame that a writer makes, decoded: a full one plus one more unit,
+ * and their headers; and its compressed bytes, which may be a little more.
+ */
+#define TKB_FRAME_SIZE_LIMIT ((uint64_t)2112 * 1024 * 1024)
+#define TKB_FRAME_PACKED_LIMIT ((uint64_t)2240 * 1024 * 1024)
+
+/*
+ * Only one thread at a time has a frame above this, so that many such do not take
+ * the machine's memory.
+ */
+#define TKB_FRAME_LARGE ((uint64_t)256 * 1024 * 1024)
 
 /* Append the text of `tkbundle.frames`, which states the frames' `level`. */
 void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,

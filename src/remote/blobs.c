@@ -188,6 +188,7 @@ int tkb_remote_put_watched(struct tkb_remote *remote,
 		               .watch = watch,
 		               .total = blob->size * count_writable(remote) };
 	struct tkb_verdict verdict = { 0 };
+	struct tkb_error large = { 0 }; /* a tier refuses so large a blob */
 	struct tkb_digest digest;
 	int rc;
 
@@ -207,8 +208,14 @@ int tkb_remote_put_watched(struct tkb_remote *remote,
 			continue;
 		rc = put_metered(&remote->tiers[i], &digest, &meter, &fault);
 		*taken_out |= (tkb_tier_set)(rc == 0) << i;
-		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+		if (rc == TKB_ERR_TOO_LARGE)
+			large = fault;
+		else
+			tkb_verdict_note(&verdict, &remote->tiers[i], rc,
+			                 &fault);
 	}
+	if (large.status != 0 && !verdict.is_done)
+		return tkb_fail_as(err, large.status, &large);
 	rc = tkb_verdict_of(&verdict, true, err);
 	if (rc == 0 && digest_out != NULL)
 		*digest_out = digest;

@@ -10,7 +10,8 @@
 #include "remote/net/authorities.h"
 #include "remote/net/url.h"
 
-#define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
+#define DEFAULT_BLOB_SIZE ((uint64_t)2048 * TKB_MIB)
+#define PART_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
 
 TKB_AUTO_POINTER(close_at, struct tkb_remote, tkb_remote_close)
@@ -111,6 +112,12 @@ void tkb_remote_close(struct tkb_remote *remote)
 	free(remote->urls);
 	free(remote->fallback_cafile);
 	free(remote);
+}
+
+uint64_t tkb_remote_part_size(const struct tkb_remote *remote)
+{
+	return remote->max_blob_size < PART_SIZE ? remote->max_blob_size
+	                                         : PART_SIZE;
 }
 
 static bool is_attachment_cancelled(void *self)

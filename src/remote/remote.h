@@ -26,6 +26,12 @@ struct tkb_remote {
 };
 
 /*
+ * The most bytes of a blob of several entries, of which readers may need a few: a
+ * single entry may take as many as `max_blob_size`.
+ */
+uint64_t tkb_remote_part_size(const struct tkb_remote *remote);
+
+/*
  * While a watch is attached, it can cancel the operations of a remote and of its
  * clones, just like the remote's own watch:
  *

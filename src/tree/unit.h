@@ -22,6 +22,14 @@ enum {
 	TKB_TREES_LIMIT = 64 /* of a bundle */
 };
 
+/*
+ * Larger than those of kernels: nvcc makes modules of hundreds of MiB, and their
+ * objects are in the same unit. A frame is decoded in memory, and a unit is never
+ * split between frames.
+ */
+#define TKB_UNIT_FILE_SIZE_LIMIT ((uint64_t)1024 * 1024 * 1024)
+#define TKB_UNIT_SIZE_LIMIT ((uint64_t)2048 * 1024 * 1024)
+
 /* A unit of a tree, before it is loaded. */
 struct tkb_unit_place {
 	const char *key;

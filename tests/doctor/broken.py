@@ -263,11 +263,11 @@ def _(scene):
     unit = "torch_compile_cache/torch_aot_compile/1f/rank_0_0"
     os.makedirs(os.path.join(home, ".cache/vllm", unit))
     with open(os.path.join(home, ".cache/vllm", unit, "model"), "wb") as file:
-        file.truncate(64 * 1024 * 1024 + 1)
+        file.truncate(1024 * 1024 * 1024 + 1)
     document = clinic.doctor("--engine", "vllm", env={"HOME": home})
     equal([(each["cause"], each["key"]) for each in document["misfits"]
            if each["key"] == unit], [("too-large", unit)])
-    equal([each for each in document["findings"] if "67108864" in each["what"]], [])
+    equal([each for each in document["findings"] if "1073741824" in each["what"]], [])
 
 
 @test("broken: a folder of the cache that is a link")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trees of real shape are carried from one machine to others."""
+import filecmp
 import json
 import os
 import re
@@ -214,6 +215,31 @@ def _(scene):
     second.emit("a.tkb")
 
     names_what_is_there(second)
+
+
+@test("units of hundreds of MiB, as nvcc builds them, are collected, emitted, pushed "
+      "and pulled")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second, third = Machine(scene, "second"), Machine(scene, "third")
+    names = [("cubins", "one.bin"), ("cubins", "two.bin")]
+    for number, name in enumerate(names):
+        write(first.path(*name), b"%d" % number)
+        os.truncate(first.path(*name), 300 << 20)
+    _, document = first.collect("a.tkb")
+    equal(document["left_out"], [])
+
+    ended = scene.tkbundle("verify", scene.path("a.tkb"))
+    equal(ended.status, 0, ended.err)
+    second.emit("a.tkb")
+    first.push()
+    third.pull()
+
+    for machine in (second, third):
+        for name in names:
+            require(filecmp.cmp(first.path(*name), machine.path(*name), shallow=False))
+    equal(second.emit("a.tkb")[::2], (0, 0))
+    equal(first.push()["pushed"], 0)
 
 
 @test("a copy of a tree that a pull has filled is made right by the next pull")

@@ -108,6 +108,26 @@ TEST(push, adds_no_record_to_a_tier_that_refused_the_blob)
 	check_pulls(open_spy(far), "far-pulled", whole);
 }
 
+static int have_no_room(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_PUT && strcmp(event->folder, "far") == 0
+	               ? tkb_fail(err, TKB_ERR_TOO_LARGE, "it is too large")
+	               : 0;
+}
+
+/* Redis keeps no blob above 512 MiB: then the tiers that do have it. */
+TEST(push, of_a_blob_too_large_for_one_tier_succeeds)
+{
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("far"), spy_url("near")));
+	const char *root = pool();
+
+	spy.before = have_no_room;
+	CHECK_INT(push_all(remote, root).pushed_count, POOL);
+	CHECK_INT(spy_count(SPY_ADD), 1);
+	check_pulls(remote, "pulled", whole);
+}
+
 TEST(push, packs_only_what_the_ref_lacks)
 {
 	const char *one = cache_of("one", (struct part){ 0, 10 });
@@ -611,17 +631,59 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 	CHECK_INT(push_all(remote, root).pushed_count, 0);
 }
 
-TEST(push, of_an_entry_too_large_for_a_blob_says_so)
-{
-	const char *root = pool();
-	struct tkb_remote *remote =
-		open_spy_with(spy_url("remote"), CHOSEN(tkb_remote_options,
-	                                                .max_blob_size = 1000));
-	struct tkb_error err = { 0 };
+struct refused {
+	size_t count;
+	char message[256];
+};
 
-	CHECK_INT(tkb_push(remote, REF, root, NULL, NULL, &err),
-	          TKB_ERR_TOO_LARGE);
+static void note_refused(void *self, const struct tkb_result *result)
+{
+	struct refused *refused = self;
+
+	if (result->outcome != TKB_OUTCOME_LEFT_OUT ||
+	    result->reason != TKB_REASON_LIMIT)
+		return;
+	refused->count++;
+	(void)snprintf(refused->message, sizeof(refused->message), "%s",
+	               result->message);
+}
+
+static struct tkb_push_report push_below(uint64_t limit,
+                                         struct refused *refused)
+{
+	const struct tkb_watch watch = { SIZED(watch), .self = refused,
+		                         .on_result = note_refused };
+	struct tkb_collect_options collect = { SIZED(collect),
+		                               .watch = &watch };
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+	struct tkb_push_report report = { SIZED(report) };
+
+	FAILS(tkb_push(open_spy_with(spy_url("remote"),
+	                             CHOSEN(tkb_remote_options,
+	                                    .max_blob_size = limit)),
+	               REF, pool(), &options, &report, ERR),
+	      TKB_ERR_PARTIAL, text("it has more than %d bytes", (int)limit));
+	return report;
+}
+
+TEST(push, leaves_out_an_entry_too_large_for_a_blob)
+{
+	struct refused refused = { .count = 0 };
+	struct tkb_push_report report = push_below(6000, &refused);
+
+	CHECK_INT(report.pushed_count + report.blob_count, 0);
+	CHECK_INT(report.left_out_count, POOL);
+	CHECK_INT(refused.count, POOL);
 	CHECK_INT(spy_count(SPY_ADD), 0);
+
+	refused.count = 0;
+	report = push_below(40 * 1000, &refused);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_INT(refused.count, 1);
+	CHECK(strstr(refused.message, "more than 40000 bytes") != NULL);
+	CHECK_INT(report.pushed_count, POOL - 1);
+	CHECK_INT(count_texts(record_files("remote")), report.blob_count);
 }
 
 TEST(push, to_remotes_that_may_not_be_written_is_denied)

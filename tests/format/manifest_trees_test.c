@@ -114,7 +114,7 @@ TEST(manifest_trees, have_each_part_as_it_must_be)
 		  "style of paths does not fit its sentinels" },
 		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,1"))),
 		  "style of paths does not fit its sentinels" },
-		{ WITH_UNITS(UNIT("a", "[\"x\",67108865,\"" DIGEST "\"]")),
+		{ WITH_UNITS(UNIT("a", "[\"x\",1073741825,\"" DIGEST "\"]")),
 		  "a number is too large" },
 		{ WITH_UNITS(UNIT("a", "[\"x\",1,\"" DIGEST "0\"]")),
 		  "digest" },

@@ -370,33 +370,6 @@ TEST(merge, of_more_launchers_than_a_bundle_holds_is_refused)
 	            "120000 launchers, a bundle holds at most 100000");
 }
 
-/* An entry of `count` files of 64 MiB. */
-static const char *large_entry(int number, size_t count)
-{
-	const char *files = "";
-
-	for (size_t i = 0; i < count; i++)
-		files = text("%s%s[\"%zu\",67108864,\"%064d\"]", files,
-		             i == 0 ? "" : ",", i, number);
-	return text("{\"devices\":[0],\"files\":[%s],\"key\":\"%032d\",\"kind\""
-	            ":\"autotune\",\"name\":\"a\",\"platform\":\"\","
-	            "\"producer\":[\"triton\",\"\"],\"target\":[\"\",\"\",0]}",
-	            files, number);
-}
-
-/* What could not be read again is not written. */
-TEST(merge, of_a_part_of_a_frame_that_is_too_large_is_refused)
-{
-	const unsigned long long entry = 4 * (67108864ull + 512);
-
-	forge_header("a.tkb", large_entry(1, 4), "", text("%llu 0", entry));
-	forge_header("b.tkb",
-	             text("%s,%s", large_entry(1, 4), large_entry(2, 4)), "",
-	             text("%llu 0-1", 2 * entry));
-
-	check_fails(NULL, TKB_ERR_TOO_LARGE, "'b.tkb', frame 0");
-}
-
 static const char *a_launcher(const char *key, int payload, int size)
 {
 	return text("{\"key\":\"%s\",\"name\":\"a\",\"need\":\"any\","

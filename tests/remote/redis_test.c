@@ -622,6 +622,19 @@ TEST(redis, a_large_blob_takes_little_memory)
 	CHECK(end_of(pid) < 16);
 }
 
+/* The server would close the connection, in the middle of the blob. */
+TEST(redis, a_blob_that_no_value_holds_is_refused_before_it_is_sent)
+{
+	const struct tkb_digest digest = made_up(15);
+	const struct tkb_blob blob = { 512 * TKB_MIB + 1, { NULL, NULL } };
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct server server = start_redis("");
+
+	OK(open_handle(redis_url(&server, ""), &handle, ERR));
+	FAILS(ASK(&handle, put, &digest, &blob, ERR), TKB_ERR_TOO_LARGE,
+	      "at most 512 MiB");
+}
+
 TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)
 {
 	struct tkb_remote *remote = must_open_remote(

@@ -16,7 +16,7 @@ enum {
 	ARCHIVE_DEPTH_LIMIT = 64
 };
 
-#define ARCHIVE_FILE_LIMIT ((uint64_t)256 << 20)
+#define ARCHIVE_FILE_LIMIT ((uint64_t)1 << 30)
 #define ARCHIVE_SIZE_LIMIT ((uint64_t)16 << 30)
 
 #endif

@@ -9,7 +9,8 @@ enum {
 	WINDOW = 4,                /* chunks requested ahead */
 	BATCH = 512,               /* requests per batch */
 	RENEWED = 64,              /* lifetimes per batch */
-	BLOBS_LIMIT = 4 * 1024 * 1024
+	BLOBS_LIMIT = 4 * 1024 * 1024,
+	VALUE_LIMIT = 512 * 1024 * 1024 /* of Redis: proto-max-bulk-len */
 };
 
 static int fail_changed(struct tkb_error *err)
@@ -227,6 +228,11 @@ static int redis_put(void *self, const struct tkb_op_limits *limits,
 
 	if (chunk == NULL)
 		return tkb_fail_nomem(err);
+	if (blob->size > VALUE_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "a blob of %llu bytes: Redis keeps at most 512 "
+		                "MiB in a value",
+		                (unsigned long long)blob->size);
 	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc == 0)
 		rc = send_blob(redis, limits, digest, blob, chunk, err);
