@@ -102,13 +102,11 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_TEXT("profile", struct reading, manifest.profile,
 	               tkb_contents_profile_is_valid,
 	               "the profile is not known"),
-	{ .name = "requires",
-	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct reading, required),
-	  .read = read_requires },
+	TKB_FIELD_CUSTOM("requires", offsetof(struct reading, required),
+	                 read_requires),
 	TKB_FIELD_LIST("trees", struct reading, trees, tree_count,
 	               &tkb_manifest_trees, "trees are not a list"),
-	TKB_FIELD_CUSTOM("version", read_version),
+	TKB_FIELD_CUSTOM("version", 0, read_version),
 };
 
 /*
@@ -120,13 +118,12 @@ static int check_version(const struct tkb_schema_document *document,
                          struct tkb_error *err)
 {
 	static const struct tkb_schema_field about[] = {
-		TKB_FIELD_CUSTOM("requires", read_requires),
-		TKB_FIELD_CUSTOM("version", read_version),
+		TKB_FIELD_CUSTOM("requires", 0, read_requires),
+		TKB_FIELD_CUSTOM("version", 0, read_version),
 	};
-	static const struct tkb_schema schema = TKB_SCHEMA_OF(about);
 	unsigned required = 0;
 
-	return tkb_schema_read(document, &schema, &required, err);
+	return tkb_schema_read(document, TKB_OBJECT_OF(about), &required, err);
 }
 
 static int compare_identity(const void *a, const void *b)
@@ -236,7 +233,6 @@ static void release_reading(struct reading *reading)
 int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
                        struct tkb_error *err)
 {
-	static const struct tkb_schema schema = TKB_SCHEMA_OF(fields);
 	TKB_AUTO(release_reading) struct reading reading = { .format = NULL };
 	const struct tkb_schema_document document = {
 		.text = text,
@@ -247,7 +243,7 @@ int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
 	struct tkb_error newer = { 0 };
 	int rc;
 
-	rc = tkb_schema_read(&document, &schema, &reading, err);
+	rc = tkb_schema_read(&document, TKB_OBJECT_OF(fields), &reading, err);
 	if (rc == 0)
 		rc = check_requires(&reading, err);
 	if (rc == 0)

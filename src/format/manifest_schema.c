@@ -54,18 +54,6 @@ const struct tkb_schema_list tkb_device_list = {
 	.fault = device_fault,
 };
 
-const char *tkb_file_order_fault(const void *earlier, size_t count,
-                                 const void *item)
-{
-	const struct tkb_file *before = earlier;
-	const struct tkb_file *file = item;
-
-	return count != 0 && tkb_name_compare(before[count - 1].name,
-	                                      file->name) >= 0
-	               ? "files are not in order"
-	               : NULL;
-}
-
 bool tkb_contents_profile_is_valid(const char *text)
 {
 	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
@@ -84,32 +72,20 @@ static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_SENTINELS,
 };
 
-static const struct tkb_schema file_schema = {
-	.fields = file_fields,
-	.count = TKB_COUNT_OF(file_fields),
-	.too_many = "a file has too many parts",
-};
-
 static const struct tkb_schema_list file_list = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &file_schema,
-	          .missing = "a file is not a list" },
-	.item_size = sizeof(struct tkb_file),
+	TKB_ITEMS_TUPLE(struct tkb_file,
+	                TKB_TUPLE_OF(file_fields, "a file has too many parts"),
+	                "a file is not a list"),
 	.limit = TKB_FILES_LIMIT,
 	.none = "an entry without files",
 	.too_many = "an entry has too many files",
-	.fault = tkb_file_order_fault,
+	.compare = tkb_compare_files,
+	.unsorted = "files are not in order",
 };
 
 static const struct tkb_schema_field producer_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_entry, producer, NULL, NULL),
 	TKB_FIELD_TEXT(NULL, struct tkb_entry, producer_version, NULL, NULL),
-};
-
-static const struct tkb_schema producer_schema = {
-	.fields = producer_fields,
-	.count = TKB_COUNT_OF(producer_fields),
-	.too_many = "a producer has too much",
 };
 
 static const struct tkb_schema_field target_fields[] = {
@@ -136,13 +112,13 @@ static const struct tkb_schema_field entry_fields[] = {
 	TKB_FIELD_TEXT("name", struct tkb_entry, name, is_member_name,
 	               "an entry's name is not allowed"),
 	TKB_FIELD_TEXT("platform", struct tkb_entry, platform, NULL, NULL),
-	TKB_FIELD_TUPLE("producer", 0, &producer_schema,
-	                "a producer is not a list"),
+	TKB_FIELD_TUPLE(
+		"producer", 0,
+		TKB_TUPLE_OF(producer_fields, "a producer has too much"),
+		"a producer is not a list"),
 	TKB_FIELD_TUPLE("target", offsetof(struct tkb_entry, target),
 	                &tkb_target_schema, "a target is not a list"),
 };
-
-static const struct tkb_schema entry_schema = TKB_SCHEMA_OF(entry_fields);
 
 /* A kernel has exactly one group file; any other entry has none. */
 static bool kind_fits_files(const struct tkb_entry *entry)
@@ -172,10 +148,8 @@ static const char *entry_fault(const void *earlier, size_t count,
 }
 
 const struct tkb_schema_list tkb_manifest_entries = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &entry_schema,
-	          .missing = "an entry is not an object" },
-	.item_size = sizeof(struct tkb_entry),
+	TKB_ITEMS_OBJECT(struct tkb_entry, TKB_OBJECT_OF(entry_fields),
+	                 "an entry is not an object"),
 	.limit = TKB_ENTRIES_LIMIT,
 	.too_many = "too many entries",
 	.fault = entry_fault,
@@ -209,12 +183,6 @@ static const struct tkb_schema_field payload_fields[] = {
 	                 TKB_FILE_SIZE_LIMIT),
 };
 
-static const struct tkb_schema payload_schema = {
-	.fields = payload_fields,
-	.count = TKB_COUNT_OF(payload_fields),
-	.too_many = "a payload has too many parts",
-};
-
 static const struct tkb_schema_field launcher_fields[] = {
 	TKB_FIELD_TEXT("key", struct tkb_saved_launcher, cache_key,
 	               is_cache_key, "a launcher's key is not allowed"),
@@ -224,30 +192,18 @@ static const struct tkb_schema_field launcher_fields[] = {
 	                 "a need is missing", "a need is not known"),
 	TKB_FIELD_LIST("needs", struct tkb_saved_launcher, needs, need_count,
 	               &need_list, "needs are not a list"),
-	TKB_FIELD_TUPLE("payload", 0, &payload_schema,
-	                "a payload is not a list"),
+	TKB_FIELD_TUPLE(
+		"payload", 0,
+		TKB_TUPLE_OF(payload_fields, "a payload has too many parts"),
+		"a payload is not a list"),
 };
 
-static const struct tkb_schema launcher_schema = TKB_SCHEMA_OF(launcher_fields);
-
-static const char *launcher_fault(const void *earlier, size_t count,
-                                  const void *item)
-{
-	const struct tkb_saved_launcher *before = earlier;
-	const struct tkb_saved_launcher *launcher = item;
-
-	return count != 0 && strcmp(before[count - 1].cache_key,
-	                            launcher->cache_key) >= 0
-	               ? "launchers are not in order"
-	               : NULL;
-}
-
 const struct tkb_schema_list tkb_manifest_launchers = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &launcher_schema,
-	          .missing = "a launcher is not an object" },
-	.item_size = sizeof(struct tkb_saved_launcher),
+	TKB_ITEMS_OBJECT(struct tkb_saved_launcher,
+	                 TKB_OBJECT_OF(launcher_fields),
+	                 "a launcher is not an object"),
 	.limit = TKB_LAUNCHERS_LIMIT,
 	.too_many = "too many launchers",
-	.fault = launcher_fault,
+	.compare = tkb_compare_texts, /* by their keys */
+	.unsorted = "launchers are not in order",
 };

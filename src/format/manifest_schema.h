@@ -15,13 +15,6 @@ extern const struct tkb_schema_list tkb_manifest_entries;
 /* The list of struct tkb_saved_launcher in a manifest. */
 extern const struct tkb_schema_list tkb_manifest_launchers;
 
-/*
- * Files of entries and units must be sorted as by tkb_name_compare(): what is
- * wrong, or NULL.
- */
-const char *tkb_file_order_fault(const void *earlier, size_t count,
-                                 const void *item);
-
 /* The optional last part of a file of an entry or a unit. */
 #define TKB_FIELD_SENTINELS                                                    \
 	{                                                                      \

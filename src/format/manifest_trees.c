@@ -60,35 +60,31 @@ static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_SENTINELS,
 };
 
-static const struct tkb_schema file_schema = {
-	.fields = file_fields,
-	.count = TKB_COUNT_OF(file_fields),
-	.too_many = "a file has too many parts",
-};
-
 static const char *file_fault(const void *earlier, size_t count,
                               const void *item)
 {
 	const struct tkb_file *file = item;
 
+	(void)earlier, (void)count;
 	if ((file->style == TKB_PATH_STYLE_NONE) != (file->sentinels == 0) &&
 	    file->style != TKB_PATH_STYLE_BUILD)
 		return "a file's style of paths does not fit its sentinels";
 	if (file->style == TKB_PATH_STYLE_BUILD &&
 	    (strcmp(file->name, TKB_NINJA_LOG) != 0 || !file->is_last))
 		return "a record of ninja's has another name, or is not last";
-	return tkb_file_order_fault(earlier, count, item);
+	return NULL;
 }
 
 static const struct tkb_schema_list file_list = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &file_schema,
-	          .missing = "a file is not a list" },
-	.item_size = sizeof(struct tkb_file),
+	TKB_ITEMS_TUPLE(struct tkb_file,
+	                TKB_TUPLE_OF(file_fields, "a file has too many parts"),
+	                "a file is not a list"),
 	.limit = TKB_UNIT_FILES_LIMIT,
 	.none = "a unit without files",
 	.too_many = "a unit has too many files",
 	.fault = file_fault,
+	.compare = tkb_compare_files,
+	.unsorted = "files are not in order",
 };
 
 static bool is_folder_path(const char *path)
@@ -108,8 +104,6 @@ static const struct tkb_schema_field unit_fields[] = {
 	  .is_valid = tkb_gpu_is_platform,
 	  .wrong = "a unit's platform is not that of a GPU" },
 };
-
-static const struct tkb_schema unit_schema = TKB_SCHEMA_OF(unit_fields);
 
 /* The unit's name in memory. */
 static const char *name_in_memory(const struct tkb_entry *unit)
@@ -147,8 +141,7 @@ static const char *platform_or_none(const struct tkb_entry *unit)
 }
 
 /* A name may have one unit for each platform. */
-static int compare_variants(const struct tkb_entry *a,
-                            const struct tkb_entry *b)
+static int compare_variants(const void *a, const void *b)
 {
 	const int order = compare_units(a, b);
 
@@ -195,9 +188,9 @@ static bool has_file_in_file(const struct tkb_entry *unit)
 static const char *unit_fault(const void *earlier, size_t count,
                               const void *item)
 {
-	const struct tkb_entry *before = earlier;
 	const struct tkb_entry *unit = item;
 
+	(void)earlier, (void)count;
 	if (tkb_entry_size(unit) > TKB_UNIT_SIZE_LIMIT)
 		return "a unit is too large";
 	if (tkb_unit_is_file(unit) && unit->file_count != 1)
@@ -206,20 +199,18 @@ static const char *unit_fault(const void *earlier, size_t count,
 		return "a path in a tree is too long";
 	if (has_file_in_file(unit))
 		return "a file is inside another one";
-	if (count != 0 && compare_variants(&before[count - 1], unit) >= 0)
-		return "units are not in order";
 	return NULL;
 }
 
 static const struct tkb_schema_list unit_list = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &unit_schema,
-	          .missing = "a unit is not an object" },
-	.item_size = sizeof(struct tkb_entry),
+	TKB_ITEMS_OBJECT(struct tkb_entry, TKB_OBJECT_OF(unit_fields),
+	                 "a unit is not an object"),
 	.limit = TKB_ENTRIES_LIMIT,
 	.none = "a tree without units",
 	.too_many = "too many units",
 	.fault = unit_fault,
+	.compare = compare_variants,
+	.unsorted = "units are not in order",
 };
 
 static const struct tkb_schema_field tree_fields[] = {
@@ -228,19 +219,6 @@ static const struct tkb_schema_field tree_fields[] = {
 	TKB_FIELD_LIST("units", struct tkb_manifest_tree, units, unit_count,
 	               &unit_list, "units are not a list"),
 };
-
-static const struct tkb_schema tree_schema = TKB_SCHEMA_OF(tree_fields);
-
-static const char *tree_fault(const void *earlier, size_t count,
-                              const void *item)
-{
-	const struct tkb_manifest_tree *before = earlier;
-	const struct tkb_manifest_tree *tree = item;
-
-	return count != 0 && strcmp(before[count - 1].name, tree->name) >= 0
-	               ? "trees are not in order"
-	               : NULL;
-}
 
 const char *tkb_manifest_feature(unsigned index)
 {
@@ -263,13 +241,12 @@ unsigned tkb_manifest_features(const struct tkb_entry *unit)
 }
 
 const struct tkb_schema_list tkb_manifest_trees = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &tree_schema,
-	          .missing = "a tree is not an object" },
-	.item_size = sizeof(struct tkb_manifest_tree),
+	TKB_ITEMS_OBJECT(struct tkb_manifest_tree, TKB_OBJECT_OF(tree_fields),
+	                 "a tree is not an object"),
 	.limit = TKB_TREES_LIMIT,
 	.too_many = "too many trees",
-	.fault = tree_fault,
+	.compare = tkb_compare_texts, /* by their names */
+	.unsorted = "trees are not in order",
 };
 
 static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,

@@ -169,31 +169,16 @@ static const struct tkb_schema_field label_fields[] = {
 	               "a label's value is not allowed"),
 };
 
-static const struct tkb_schema label_schema = {
-	.fields = label_fields,
-	.count = TKB_COUNT_OF(label_fields),
-	.too_many = "a label has too many parts",
-};
-
-static const char *label_fault(const void *earlier, size_t count,
-                               const void *item)
-{
-	const struct tkb_label *labels = earlier;
-
-	return count > 0 && compare_labels(&labels[count - 1], item) >= 0
-	               ? "labels are not sorted by name"
-	               : NULL;
-}
-
 static const struct tkb_schema_list labels_schema = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &label_schema,
-	          .missing = "a label is not a list" },
-	.item_size = sizeof(struct tkb_label),
+	TKB_ITEMS_TUPLE(
+		struct tkb_label,
+		TKB_TUPLE_OF(label_fields, "a label has too many parts"),
+		"a label is not a list"),
 	.limit = TKB_LABELS_LIMIT,
 	.none = "a push without labels",
 	.too_many = "too many labels",
-	.fault = label_fault,
+	.compare = compare_labels,
+	.unsorted = "labels are not sorted by name",
 };
 
 static const struct tkb_schema_field note_fields[] = {
@@ -203,29 +188,13 @@ static const struct tkb_schema_field note_fields[] = {
 	               &labels_schema, "labels are not a list"),
 };
 
-static const struct tkb_schema note_schema = {
-	.fields = note_fields,
-	.count = TKB_COUNT_OF(note_fields),
-	.too_many = "a push has too many parts",
-};
-
-static const char *note_fault(const void *earlier, size_t count,
-                              const void *item)
-{
-	const struct tkb_push_note *notes = earlier;
-
-	return count > 0 && compare_notes(&notes[count - 1], item) >= 0
-	               ? "pushes are not in order"
-	               : NULL;
-}
-
 const struct tkb_schema_list tkb_pushes_schema = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &note_schema,
-	          .missing = "a push is not a list" },
-	.item_size = sizeof(struct tkb_push_note),
+	TKB_ITEMS_TUPLE(struct tkb_push_note,
+	                TKB_TUPLE_OF(note_fields, "a push has too many parts"),
+	                "a push is not a list"),
 	.limit = TKB_PUSHES_LIMIT,
 	.none = "no pushes",
 	.too_many = "too many pushes",
-	.fault = note_fault,
+	.compare = compare_notes,
+	.unsorted = "pushes are not in order",
 };

@@ -26,21 +26,9 @@ static const struct tkb_schema_field blob_fields[] = {
 	TKB_FIELD_NUMBER(NULL, struct tkb_record, size, UINT64_MAX),
 };
 
-static const struct tkb_schema blob_schema = {
-	.fields = blob_fields,
-	.count = TKB_COUNT_OF(blob_fields),
-	.too_many = "a blob has too many parts",
-};
-
 static const struct tkb_schema_field version_fields[] = {
 	TKB_FIELD_DIGEST(NULL, struct tkb_version, digest),
 	TKB_FIELD_NUMBER(NULL, struct tkb_version, changed_ms, UINT64_MAX),
-};
-
-static const struct tkb_schema version_schema = {
-	.fields = version_fields,
-	.count = TKB_COUNT_OF(version_fields),
-	.too_many = "a version has too many parts",
 };
 
 static const struct tkb_schema_field unit_fields[] = {
@@ -51,14 +39,9 @@ static const struct tkb_schema_field unit_fields[] = {
 	{ .kind = TKB_SCHEMA_TUPLE,
 	  .is_optional = true,
 	  .offset = offsetof(struct tkb_record_entry, version),
-	  .schema = &version_schema,
+	  .schema =
+	          TKB_TUPLE_OF(version_fields, "a version has too many parts"),
 	  .missing = "a version is not a list" },
-};
-
-static const struct tkb_schema unit_schema = {
-	.fields = unit_fields,
-	.count = TKB_COUNT_OF(unit_fields),
-	.too_many = "a unit has too many parts",
 };
 
 static const struct tkb_schema_field entry_fields[] = {
@@ -71,21 +54,15 @@ static const struct tkb_schema_field entry_fields[] = {
 	               &tkb_device_list, "devices are not a list"),
 	{ .kind = TKB_SCHEMA_TUPLE,
 	  .is_optional = true,
-	  .schema = &unit_schema,
+	  .schema = TKB_TUPLE_OF(unit_fields, "a unit has too many parts"),
 	  .missing = "a unit is not a list" },
 };
 
-static const struct tkb_schema entry_schema = {
-	.fields = entry_fields,
-	.count = TKB_COUNT_OF(entry_fields),
-	.too_many = "an entry has too many parts",
-};
-
 static const struct tkb_schema_list entry_list = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &entry_schema,
-	          .missing = "an entry is not a list" },
-	.item_size = sizeof(struct tkb_record_entry),
+	TKB_ITEMS_TUPLE(
+		struct tkb_record_entry,
+		TKB_TUPLE_OF(entry_fields, "an entry has too many parts"),
+		"an entry is not a list"),
 	.limit = TKB_ENTRIES_LIMIT,
 	.too_many = "too many entries",
 };
@@ -100,34 +77,14 @@ static const struct tkb_schema_list time_list = {
 	.too_many = "too many times",
 };
 
-static bool is_sorted(const void *earlier, size_t count, const void *item)
-{
-	const char *const *texts = earlier;
-
-	return count == 0 || tkb_compare_texts(&texts[count - 1], item) < 0;
-}
-
-static const char *triton_fault(const void *earlier, size_t count,
-                                const void *item)
-{
-	return is_sorted(earlier, count, item)
-	               ? NULL
-	               : "versions of Triton are not sorted";
-}
-
-static const char *maker_fault(const void *earlier, size_t count,
-                               const void *item)
-{
-	return is_sorted(earlier, count, item) ? NULL : "makers are not sorted";
-}
-
 static const struct tkb_schema_list triton_list = {
 	.item = { .kind = TKB_SCHEMA_TEXT },
 	.item_size = sizeof(const char *),
 	.none = "no versions of Triton",
 	.limit = TKB_RECORD_TRITONS_LIMIT,
 	.too_many = "too many versions of Triton",
-	.fault = triton_fault,
+	.compare = tkb_compare_texts,
+	.unsorted = "versions of Triton are not sorted",
 };
 
 static const struct tkb_schema_list maker_list = {
@@ -138,7 +95,8 @@ static const struct tkb_schema_list maker_list = {
 	.none = "no makers",
 	.limit = TKB_RECORD_MAKERS_LIMIT,
 	.too_many = "too many makers",
-	.fault = maker_fault,
+	.compare = tkb_compare_texts,
+	.unsorted = "makers are not sorted",
 };
 
 static const struct tkb_schema_list made_list = {
@@ -176,7 +134,8 @@ struct reading {
 };
 
 static const struct tkb_schema_field fields[] = {
-	TKB_FIELD_TUPLE("blob", offsetof(struct reading, record), &blob_schema,
+	TKB_FIELD_TUPLE("blob", offsetof(struct reading, record),
+	                TKB_TUPLE_OF(blob_fields, "a blob has too many parts"),
 	                "a blob is not a list"),
 	TKB_FIELD_DIGEST("bundle", struct reading, record.bundle),
 	TKB_FIELD_LIST("entries", struct reading, record.entries,
@@ -186,48 +145,26 @@ static const struct tkb_schema_field fields[] = {
 	               "the format is not 'tkbundle-record'"),
 	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
 	TKB_FIELD_LAYOUT(struct reading, record.layout),
-	{ .name = "made",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct reading, record.made),
-	  .count_offset = offsetof(struct reading, record.made_count),
-	  .is_optional = true,
-	  .list = &made_list,
-	  .missing = "'made' is not a list" },
-	{ .name = "makers",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct reading, record.makers),
-	  .count_offset = offsetof(struct reading, record.maker_count),
-	  .is_optional = true,
-	  .list = &maker_list,
-	  .missing = "makers are not a list" },
+	TKB_OPTIONAL_LIST("made", struct reading, record.made,
+	                  record.made_count, &made_list,
+	                  "'made' is not a list"),
+	TKB_OPTIONAL_LIST("makers", struct reading, record.makers,
+	                  record.maker_count, &maker_list,
+	                  "makers are not a list"),
 	TKB_FIELD_TEXT("profile", struct reading, profile,
 	               tkb_contents_profile_is_valid,
 	               "the profile is not known"),
-	{ .name = "pushes",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct reading, record.pushes),
-	  .count_offset = offsetof(struct reading, record.push_count),
-	  .is_optional = true,
-	  .list = &tkb_pushes_schema,
-	  .missing = "pushes are not a list" },
-	{ .name = "times",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct reading, record.times),
-	  .count_offset = offsetof(struct reading, record.time_count),
-	  .is_optional = true,
-	  .list = &time_list,
-	  .missing = "times are not a list" },
-	{ .name = "triton",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct reading, record.tritons),
-	  .count_offset = offsetof(struct reading, record.triton_count),
-	  .is_optional = true,
-	  .list = &triton_list,
-	  .missing = "versions of Triton are not a list" },
-	{ .name = "version",
-	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct reading, version),
-	  .read = read_version },
+	TKB_OPTIONAL_LIST("pushes", struct reading, record.pushes,
+	                  record.push_count, &tkb_pushes_schema,
+	                  "pushes are not a list"),
+	TKB_OPTIONAL_LIST("times", struct reading, record.times,
+	                  record.time_count, &time_list,
+	                  "times are not a list"),
+	TKB_OPTIONAL_LIST("triton", struct reading, record.tritons,
+	                  record.triton_count, &triton_list,
+	                  "versions of Triton are not a list"),
+	TKB_FIELD_CUSTOM("version", offsetof(struct reading, version),
+	                 read_version),
 };
 
 static void release_reading(struct reading *reading)
@@ -365,11 +302,6 @@ int tkb_record_add_makers(const struct tkb_record *record,
 int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
                      struct tkb_error *err)
 {
-	static const struct tkb_schema schema = {
-		.fields = fields,
-		.count = TKB_COUNT_OF(fields),
-		.is_closed = true,
-	};
 	TKB_AUTO(release_reading) struct reading reading = { .format = NULL };
 	const struct tkb_schema_document document = {
 		.text = text,
@@ -379,7 +311,7 @@ int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
 	};
 	int rc;
 
-	rc = tkb_schema_read(&document, &schema, &reading, err);
+	rc = tkb_schema_read(&document, TKB_CLOSED_OF(fields), &reading, err);
 	if (rc == 0)
 		rc = check_units(&reading, err);
 	if (rc == 0)
@@ -410,13 +342,13 @@ static int note_other_version(struct tkb_schema_reader *reader, void *out,
 bool tkb_record_may_be_newer(struct tkb_bytes text)
 {
 	static const struct tkb_schema_field version[] = {
-		TKB_FIELD_CUSTOM("version", note_other_version),
+		TKB_FIELD_CUSTOM("version", 0, note_other_version),
 	};
-	static const struct tkb_schema schema = TKB_SCHEMA_OF(version);
 	const struct tkb_schema_document document = { .text = text,
 		                                      .name = "it" };
 	bool is_newer = false;
 
-	return tkb_schema_read(&document, &schema, &is_newer, NULL) == 0 &&
+	return tkb_schema_read(&document, TKB_OBJECT_OF(version), &is_newer,
+	                       NULL) == 0 &&
 	       is_newer;
 }

@@ -297,6 +297,11 @@ static int add_list_item(struct tkb_schema_reader *reader,
 	if (list->fault != NULL)
 		fault = list->fault(reader->items.data + start, count,
 		                    item.bytes);
+	if (fault == NULL && list->compare != NULL && count != 0 &&
+	    list->compare(reader->items.data + reader->items.size -
+	                          list->item_size,
+	                  item.bytes) >= 0)
+		fault = list->unsorted;
 	if (fault != NULL)
 		return tkb_schema_refuse(reader, fault, err);
 	place = tkb_buf_reserve(&reader->items, list->item_size);

@@ -92,6 +92,12 @@ struct tkb_schema_field {
 		.offset = offsetof(type_, member_), .word = (word_),           \
 		.missing = (missing_), .wrong = (wrong_)                       \
 	}
+#define TKB_FIELD_OBJECT(name_, offset_, schema_, missing_)                    \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_OBJECT,                    \
+		.offset = (offset_), .schema = (schema_),                      \
+		.missing = (missing_)                                          \
+	}
 #define TKB_FIELD_TUPLE(name_, offset_, schema_, missing_)                     \
 	{                                                                      \
 		.name = (name_), .kind = TKB_SCHEMA_TUPLE,                     \
@@ -105,9 +111,19 @@ struct tkb_schema_field {
 		.count_offset = offsetof(type_, count_), .list = (list_),      \
 		.missing = (missing_)                                          \
 	}
-#define TKB_FIELD_CUSTOM(name_, read_)                                         \
+#define TKB_FIELD_CUSTOM(name_, offset_, read_)                                \
 	{                                                                      \
-		.name = (name_), .kind = TKB_SCHEMA_CUSTOM, .read = (read_)    \
+		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
+		.offset = (offset_), .read = (read_)                           \
+	}
+
+/* A list that may be missing. */
+#define TKB_OPTIONAL_LIST(name_, type_, member_, count_, list_, missing_)      \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_LIST,                      \
+		.offset = offsetof(type_, member_),                            \
+		.count_offset = offsetof(type_, count_), .is_optional = true,  \
+		.list = (list_), .missing = (missing_)                         \
 	}
 
 /* An optional member that is stored in `member_`. */
@@ -123,6 +139,21 @@ struct tkb_schema_field {
 		.fields = (fields_), .count = TKB_COUNT_OF(fields_)            \
 	}
 
+/*
+ * Pointers to a schema of `fields_`: of an object that may have other members, of
+ * one that may not, and of a tuple.
+ */
+#define TKB_OBJECT_OF(fields_)                                                 \
+	(&(const struct tkb_schema)TKB_SCHEMA_OF(fields_))
+#define TKB_CLOSED_OF(fields_)                                                 \
+	(&(const struct tkb_schema){ .fields = (fields_),                      \
+	                             .count = TKB_COUNT_OF(fields_),           \
+	                             .is_closed = true })
+#define TKB_TUPLE_OF(fields_, too_many_)                                       \
+	(&(const struct tkb_schema){ .fields = (fields_),                      \
+	                             .count = TKB_COUNT_OF(fields_),           \
+	                             .too_many = (too_many_) })
+
 /* A list of items of one type. */
 struct tkb_schema_list {
 	struct tkb_schema_field item;
@@ -130,10 +161,22 @@ struct tkb_schema_list {
 	size_t limit;         /* number of items; 0: unlimited */
 	const char *none;     /* the message for an empty list; NULL: allowed */
 	const char *too_many; /* the message for more items than the limit */
+	/* The order of items, without duplicates, and the message for another
+	   order; NULL: any. */
+	int (*compare)(const void *a, const void *b);
+	const char *unsorted;
 	/* What is wrong with `item` after `count` `earlier` ones, or NULL. */
 	const char *(*fault)(const void *earlier, size_t count,
 	                     const void *item);
 };
+
+/* The items of a list: structs of `type_`, which `schema_` describes. */
+#define TKB_ITEMS_OBJECT(type_, schema_, missing_)                             \
+	.item = TKB_FIELD_OBJECT(NULL, 0, schema_, missing_),                  \
+	.item_size = sizeof(type_)
+#define TKB_ITEMS_TUPLE(type_, schema_, missing_)                              \
+	.item = TKB_FIELD_TUPLE(NULL, 0, schema_, missing_),                   \
+	.item_size = sizeof(type_)
 
 enum {
 	TKB_SCHEMA_TEXT_LIMIT = 4096, /* bytes of a text, with its escapes */

@@ -62,52 +62,32 @@ const char *tkb_profile_evidence_word(unsigned number)
 		.limit = 1, .is_optional = true                                \
 	}
 
+/* An optional word of a rule; `what_` names it in messages. */
+#define RULE_WORD(name_, member_, word_, what_)                                \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CHOICE,                    \
+		.offset = offsetof(struct tkb_tree_rule, member_),             \
+		.is_optional = true, .word = (word_),                          \
+		.missing = what_ " is not a word",                             \
+		.wrong = what_ " is not known"                                 \
+	}
+
 static const struct tkb_schema_field rule_fields[] = {
 	TKB_FIELD_TEXT("path", struct tkb_tree_rule, path, NULL, NULL),
-	{ .name = "is",
-	  .kind = TKB_SCHEMA_CHOICE,
-	  .offset = offsetof(struct tkb_tree_rule, action),
-	  .is_optional = true,
-	  .word = tkb_profile_action_word,
-	  .missing = "the 'is' of a rule is not a word",
-	  .wrong = "the 'is' of a rule is not known" },
-	{ .name = "style",
-	  .kind = TKB_SCHEMA_CHOICE,
-	  .offset = offsetof(struct tkb_tree_rule, style),
-	  .is_optional = true,
-	  .word = tkb_profile_style_word,
-	  .missing = "a style of paths is not a word",
-	  .wrong = "a style of paths is not known" },
-	{ .name = "named",
-	  .kind = TKB_SCHEMA_CHOICE,
-	  .offset = offsetof(struct tkb_tree_rule, naming),
-	  .is_optional = true,
-	  .word = tkb_profile_naming_word,
-	  .missing = "the 'named' of a rule is not a word",
-	  .wrong = "the 'named' of a rule is not known" },
-	{ .name = "shows",
-	  .kind = TKB_SCHEMA_CHOICE,
-	  .offset = offsetof(struct tkb_tree_rule, evidence),
-	  .is_optional = true,
-	  .word = tkb_profile_evidence_word,
-	  .missing = "the 'shows' of a rule is not a word",
-	  .wrong = "the 'shows' of a rule is not known" },
+	RULE_WORD("is", action, tkb_profile_action_word, "the 'is' of a rule"),
+	RULE_WORD("style", style, tkb_profile_style_word, "a style of paths"),
+	RULE_WORD("named", naming, tkb_profile_naming_word,
+	          "the 'named' of a rule"),
+	RULE_WORD("shows", evidence, tkb_profile_evidence_word,
+	          "the 'shows' of a rule"),
 	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
 	OPTIONAL_NUMBER("secrets", struct tkb_tree_rule, has_secrets),
 	OPTIONAL_NUMBER("tuned", struct tkb_tree_rule, is_tuned),
 };
 
-static const struct tkb_schema rule_schema = {
-	.fields = rule_fields,
-	.count = TKB_COUNT_OF(rule_fields),
-	.is_closed = true,
-};
-
 static const struct tkb_schema_list rule_list = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &rule_schema,
-	          .missing = "a rule is not an object" },
-	.item_size = sizeof(struct tkb_tree_rule),
+	TKB_ITEMS_OBJECT(struct tkb_tree_rule, TKB_CLOSED_OF(rule_fields),
+	                 "a rule is not an object"),
 	.limit = LIST_LIMIT,
 	.too_many = "too many rules",
 };
@@ -117,17 +97,11 @@ static const struct tkb_schema_field fallback_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_profile_fallback, suffix, NULL, NULL),
 };
 
-static const struct tkb_schema fallback_schema = {
-	.fields = fallback_fields,
-	.count = TKB_COUNT_OF(fallback_fields),
-	.too_many = "a place has too many parts",
-};
-
 static const struct tkb_schema_list fallback_list = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &fallback_schema,
-	          .missing = "a place is not a list" },
-	.item_size = sizeof(struct tkb_profile_fallback),
+	TKB_ITEMS_TUPLE(
+		struct tkb_profile_fallback,
+		TKB_TUPLE_OF(fallback_fields, "a place has too many parts"),
+		"a place is not a list"),
 	.limit = LIST_LIMIT,
 	.too_many = "too many places",
 };
@@ -146,12 +120,6 @@ static const struct tkb_schema_field root_fields[] = {
 	               rules.count, &rule_list, "rules are not a list"),
 };
 
-static const struct tkb_schema root_schema = {
-	.fields = root_fields,
-	.count = TKB_COUNT_OF(root_fields),
-	.is_closed = true,
-};
-
 static const char *root_fault(const void *earlier, size_t count,
                               const void *item)
 {
@@ -166,10 +134,8 @@ static const char *root_fault(const void *earlier, size_t count,
 }
 
 static const struct tkb_schema_list root_list = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &root_schema,
-	          .missing = "a root is not an object" },
-	.item_size = sizeof(struct tkb_profile_root),
+	TKB_ITEMS_OBJECT(struct tkb_profile_root, TKB_CLOSED_OF(root_fields),
+	                 "a root is not an object"),
 	.limit = LIST_LIMIT,
 	.none = "an engine without a root",
 	.too_many = "too many roots",
@@ -191,26 +157,14 @@ static const struct tkb_schema_field external_fields[] = {
 	               NULL, NULL),
 	TKB_FIELD_LIST("places", struct tkb_profile_external, fallbacks,
 	               fallback_count, &fallback_list, "places are not a list"),
-	{ .name = "folders",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct tkb_profile_external, folders),
-	  .count_offset = offsetof(struct tkb_profile_external, folder_count),
-	  .list = &text_list,
-	  .is_optional = true,
-	  .missing = "folders are not a list" },
-};
-
-static const struct tkb_schema external_schema = {
-	.fields = external_fields,
-	.count = TKB_COUNT_OF(external_fields),
-	.is_closed = true,
+	TKB_OPTIONAL_LIST("folders", struct tkb_profile_external, folders,
+	                  folder_count, &text_list, "folders are not a list"),
 };
 
 static const struct tkb_schema_list external_list = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &external_schema,
-	          .missing = "a folder outside is not an object" },
-	.item_size = sizeof(struct tkb_profile_external),
+	TKB_ITEMS_OBJECT(struct tkb_profile_external,
+	                 TKB_CLOSED_OF(external_fields),
+	                 "a folder outside is not an object"),
 	.limit = LIST_LIMIT,
 	.too_many = "too many folders outside",
 };
@@ -221,17 +175,11 @@ static const struct tkb_schema_field setting_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_engine_setting, unless, NULL, NULL),
 };
 
-static const struct tkb_schema setting_schema = {
-	.fields = setting_fields,
-	.count = TKB_COUNT_OF(setting_fields),
-	.too_many = "a setting has too many parts",
-};
-
 static const struct tkb_schema_list setting_list = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &setting_schema,
-	          .missing = "a setting is not a list" },
-	.item_size = sizeof(struct tkb_engine_setting),
+	TKB_ITEMS_TUPLE(
+		struct tkb_engine_setting,
+		TKB_TUPLE_OF(setting_fields, "a setting has too many parts"),
+		"a setting is not a list"),
 	.limit = LIST_LIMIT,
 	.too_many = "too many settings",
 };
@@ -243,17 +191,11 @@ static const struct tkb_schema_field variable_fields[] = {
 	               "a variable's version is not like \"0.33\""),
 };
 
-static const struct tkb_schema variable_schema = {
-	.fields = variable_fields,
-	.count = TKB_COUNT_OF(variable_fields),
-	.too_many = "a variable has too many parts",
-};
-
 static const struct tkb_schema_list variable_list = {
-	.item = { .kind = TKB_SCHEMA_TUPLE,
-	          .schema = &variable_schema,
-	          .missing = "a variable is not a list" },
-	.item_size = sizeof(struct tkb_engine_variable),
+	TKB_ITEMS_TUPLE(
+		struct tkb_engine_variable,
+		TKB_TUPLE_OF(variable_fields, "a variable has too many parts"),
+		"a variable is not a list"),
 	.limit = LIST_LIMIT,
 	.too_many = "too many variables",
 };
@@ -272,27 +214,14 @@ static const struct tkb_schema_field fields[] = {
 	               &root_list, "roots are not a list"),
 	TKB_FIELD_LIST("set", struct tkb_engine, settings, setting_count,
 	               &setting_list, "settings are not a list"),
-	{ .name = "outside",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct tkb_engine, externals),
-	  .count_offset = offsetof(struct tkb_engine, external_count),
-	  .list = &external_list,
-	  .is_optional = true,
-	  .missing = "folders outside are not a list" },
-	{ .name = "keys",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct tkb_engine, keys),
-	  .count_offset = offsetof(struct tkb_engine, key_count),
-	  .list = &text_list,
-	  .is_optional = true,
-	  .missing = "'keys' is not a list" },
-	{ .name = "variables",
-	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct tkb_engine, variables),
-	  .count_offset = offsetof(struct tkb_engine, variable_count),
-	  .list = &variable_list,
-	  .is_optional = true,
-	  .missing = "variables are not a list" },
+	TKB_OPTIONAL_LIST("outside", struct tkb_engine, externals,
+	                  external_count, &external_list,
+	                  "folders outside are not a list"),
+	TKB_OPTIONAL_LIST("keys", struct tkb_engine, keys, key_count,
+	                  &text_list, "'keys' is not a list"),
+	TKB_OPTIONAL_LIST("variables", struct tkb_engine, variables,
+	                  variable_count, &variable_list,
+	                  "variables are not a list"),
 	OPTIONAL_NUMBER("ptxas", struct tkb_engine, needs_ptxas),
 };
 

@@ -96,23 +96,14 @@ int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
 
 static const struct tkb_schema_field signature_fields[] = {
 	TKB_FIELD_DIGEST("keyid", struct tkb_envelope_signature, key),
-	{ .name = "sig",
-	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct tkb_envelope_signature, bytes),
-	  .read = tkb_envelope_read_bytes },
-};
-
-static const struct tkb_schema signature_schema = {
-	.fields = signature_fields,
-	.count = TKB_COUNT_OF(signature_fields),
-	.is_closed = true,
+	TKB_FIELD_CUSTOM("sig", offsetof(struct tkb_envelope_signature, bytes),
+	                 tkb_envelope_read_bytes),
 };
 
 static const struct tkb_schema_list signature_list = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &signature_schema,
-	          .missing = "a signature is not an object" },
-	.item_size = sizeof(struct tkb_envelope_signature),
+	TKB_ITEMS_OBJECT(struct tkb_envelope_signature,
+	                 TKB_CLOSED_OF(signature_fields),
+	                 "a signature is not an object"),
 	.none = "there is no signature",
 	.limit = TKB_SIGNATURES_LIMIT,
 	.too_many = "too many signatures",
@@ -125,22 +116,14 @@ struct reading {
 };
 
 static const struct tkb_schema_field fields[] = {
-	{ .name = "payload",
-	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct reading, envelope.payload),
-	  .read = tkb_envelope_read_bytes },
+	TKB_FIELD_CUSTOM("payload", offsetof(struct reading, envelope.payload),
+	                 tkb_envelope_read_bytes),
 	TKB_FIELD_TEXT("payloadType", struct reading, payload_type,
 	               tkb_envelope_is_payload_type,
 	               "the payload is of another type"),
 	TKB_FIELD_LIST("signatures", struct reading, envelope.signatures,
 	               envelope.signature_count, &signature_list,
 	               "signatures are not a list"),
-};
-
-static const struct tkb_schema schema = {
-	.fields = fields,
-	.count = TKB_COUNT_OF(fields),
-	.is_closed = true,
 };
 
 int tkb_envelope_open(struct tkb_bytes text, struct tkb_arena *arena,
@@ -155,7 +138,7 @@ int tkb_envelope_open(struct tkb_bytes text, struct tkb_arena *arena,
 	struct reading reading = { .payload_type = NULL };
 	int rc;
 
-	rc = tkb_schema_read(&document, &schema, &reading, err);
+	rc = tkb_schema_read(&document, TKB_CLOSED_OF(fields), &reading, err);
 	if (rc == 0)
 		*out = reading.envelope;
 	return rc;

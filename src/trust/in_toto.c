@@ -72,12 +72,6 @@ static const struct tkb_schema_field digest_fields[] = {
 	TKB_FIELD_DIGEST("sha256", struct tkb_in_toto_subject, digest),
 };
 
-static const struct tkb_schema digest_schema = {
-	.fields = digest_fields,
-	.count = TKB_COUNT_OF(digest_fields),
-	.is_closed = true,
-};
-
 static const struct tkb_schema_field life_fields[] = {
 	TKB_IN_TOTO_EXPIRES,
 	TKB_IN_TOTO_SEQUENCE,
@@ -98,10 +92,8 @@ static int read_members(const struct tkb_schema_document *document,
 	const struct tkb_schema_field fields[] = {
 		TKB_FIELD_TEXT("_type", struct tkb_in_toto, type, is_type,
 		               "it is not an in-toto Statement, version 1"),
-		{ .name = "predicate",
-		  .kind = TKB_SCHEMA_OBJECT,
-		  .schema = sort->predicate,
-		  .missing = "a predicate is not an object" },
+		TKB_FIELD_OBJECT("predicate", 0, sort->predicate,
+		                 "a predicate is not an object"),
 		TKB_FIELD_TEXT("predicateType", struct tkb_in_toto,
 		               predicate_type, sort->is_predicate,
 		               sort->other_predicate),
@@ -110,11 +102,8 @@ static int read_members(const struct tkb_schema_document *document,
 		               "subjects are not a "
 		               "list"),
 	};
-	const struct tkb_schema schema = { .fields = fields,
-		                           .count = TKB_COUNT_OF(fields),
-		                           .is_closed = true };
 
-	return tkb_schema_read(document, &schema, out, err);
+	return tkb_schema_read(document, TKB_CLOSED_OF(fields), out, err);
 }
 
 int tkb_in_toto_read(const struct tkb_schema_document *document,
@@ -122,25 +111,20 @@ int tkb_in_toto_read(const struct tkb_schema_document *document,
                      struct tkb_in_toto *out, struct tkb_error *err)
 {
 	const struct tkb_schema_field fields[] = {
-		{ .name = "digest",
-		  .kind = TKB_SCHEMA_OBJECT,
-		  .schema = &digest_schema,
-		  .missing = "a digest is not an object" },
+		TKB_FIELD_OBJECT("digest", 0, TKB_CLOSED_OF(digest_fields),
+		                 "a digest is not an object"),
 		TKB_FIELD_TEXT("name", struct tkb_in_toto_subject, name,
 		               sort->is_name, sort->wrong_name),
 	};
-	const struct tkb_schema subject = { .fields = fields,
-		                            .count = TKB_COUNT_OF(fields),
-		                            .is_closed = true };
 	const struct tkb_schema_list subjects = {
-		.item = { .kind = TKB_SCHEMA_OBJECT,
-		          .schema = &subject,
-		          .missing = "a subject is not an object" },
-		.item_size = sizeof(struct tkb_in_toto_subject),
+		TKB_ITEMS_OBJECT(struct tkb_in_toto_subject,
+		                 TKB_CLOSED_OF(fields),
+		                 "a subject is not an object"),
 		.none = sort->none,
 		.limit = sort->limit,
 		.too_many = sort->too_many,
-		.fault = sort->fault,
+		.compare = sort->compare,
+		.unsorted = sort->unsorted,
 	};
 	int rc;
 

@@ -55,8 +55,8 @@ struct tkb_in_toto_sort {
 	const char *none;
 	size_t limit;
 	const char *too_many;
-	const char *(*fault)(const void *earlier, size_t count,
-	                     const void *item);
+	int (*compare)(const void *a, const void *b);
+	const char *unsorted;
 };
 
 /* Members that every predicate has. */
@@ -65,11 +65,8 @@ struct tkb_in_toto_sort {
 	               tkb_in_toto_is_time,                                    \
 	               "a time is not as 2027-02-21T12:00:00Z")
 #define TKB_IN_TOTO_SEQUENCE                                                   \
-	{                                                                      \
-		.name = "sequence", .kind = TKB_SCHEMA_CUSTOM,                 \
-		.offset = offsetof(struct tkb_in_toto, sequence),              \
-		.read = tkb_in_toto_read_sequence                              \
-	}
+	TKB_FIELD_CUSTOM("sequence", offsetof(struct tkb_in_toto, sequence),   \
+	                 tkb_in_toto_read_sequence)
 
 /* A predicate that has only an expiry time and a sequence. */
 extern const struct tkb_schema tkb_in_toto_life;

@@ -34,18 +34,6 @@ static bool is_subject_name(const char *text)
 	return strcmp(text, NAME) == 0;
 }
 
-static const char *order_fault(const void *earlier, size_t count,
-                               const void *item)
-{
-	const struct tkb_in_toto_subject *last = earlier;
-	const struct tkb_in_toto_subject *next = item;
-
-	return count > 0 && tkb_digest_compare(&last[count - 1].digest,
-	                                       &next->digest) >= 0
-	               ? "subjects are not sorted"
-	               : NULL;
-}
-
 static const struct tkb_in_toto_sort sort = {
 	.predicate = &tkb_in_toto_life,
 	.is_predicate = is_predicate,
@@ -54,7 +42,8 @@ static const struct tkb_in_toto_sort sort = {
 	.wrong_name = "a subject has another name",
 	.limit = TKB_REVOCATION_LIMIT,
 	.too_many = "too many subjects",
-	.fault = order_fault,
+	.compare = tkb_compare_digests,
+	.unsorted = "subjects are not sorted",
 };
 
 int tkb_revocation_read(struct tkb_bytes text, struct tkb_revocation *out,

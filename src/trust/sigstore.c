@@ -69,30 +69,21 @@ struct bundle {
 };
 
 static const struct tkb_schema_field signature_fields[] = {
-	{ .name = "sig",
-	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct signature, bytes),
-	  .read = tkb_envelope_read_bytes },
+	TKB_FIELD_CUSTOM("sig", offsetof(struct signature, bytes),
+	                 tkb_envelope_read_bytes),
 };
 
-static const struct tkb_schema signature_schema =
-	TKB_SCHEMA_OF(signature_fields);
-
 static const struct tkb_schema_list signature_list = {
-	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &signature_schema,
-	          .missing = "a signature is not an object" },
-	.item_size = sizeof(struct signature),
+	TKB_ITEMS_OBJECT(struct signature, TKB_OBJECT_OF(signature_fields),
+	                 "a signature is not an object"),
 	.none = "there is no signature",
 	.limit = 1,
 	.too_many = "there is more than one signature",
 };
 
 static const struct tkb_schema_field dsse_fields[] = {
-	{ .name = "payload",
-	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct dsse, payload),
-	  .read = tkb_envelope_read_bytes },
+	TKB_FIELD_CUSTOM("payload", offsetof(struct dsse, payload),
+	                 tkb_envelope_read_bytes),
 	TKB_FIELD_TEXT("payloadType", struct dsse, payload_type,
 	               tkb_envelope_is_payload_type,
 	               "the payload is of another type"),
@@ -100,24 +91,17 @@ static const struct tkb_schema_field dsse_fields[] = {
 	               &signature_list, "signatures are not a list"),
 };
 
-static const struct tkb_schema dsse_schema = TKB_SCHEMA_OF(dsse_fields);
-
 static bool is_media_type(const char *text)
 {
 	return strcmp(text, MEDIA_TYPE) == 0;
 }
 
 static const struct tkb_schema_field fields[] = {
-	{ .name = "dsseEnvelope",
-	  .kind = TKB_SCHEMA_OBJECT,
-	  .offset = offsetof(struct bundle, dsse),
-	  .schema = &dsse_schema,
-	  .missing = "it has no DSSE envelope" },
+	TKB_FIELD_OBJECT("dsseEnvelope", offsetof(struct bundle, dsse),
+	                 TKB_OBJECT_OF(dsse_fields), "it has no DSSE envelope"),
 	TKB_FIELD_TEXT("mediaType", struct bundle, media_type, is_media_type,
 	               "it is not a Sigstore bundle, version 0.3"),
 };
-
-static const struct tkb_schema schema = TKB_SCHEMA_OF(fields);
 
 int tkb_sigstore_read(struct tkb_bytes text, const struct tkb_key *key,
                       struct tkb_buf *out, struct tkb_error *err)
@@ -138,7 +122,7 @@ int tkb_sigstore_read(struct tkb_bytes text, const struct tkb_key *key,
 	if (text.size > TKB_SIGSTORE_LIMIT)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "the Sigstore bundle is too large");
-	rc = tkb_schema_read(&document, &schema, &bundle, err);
+	rc = tkb_schema_read(&document, TKB_OBJECT_OF(fields), &bundle, err);
 	if (rc < 0)
 		return rc;
 	signature.bytes = bundle.dsse.signatures[0].bytes;

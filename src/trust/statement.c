@@ -61,14 +61,8 @@ static const struct tkb_schema_field predicate_fields[] = {
 	               "targets are not a list"),
 };
 
-static const struct tkb_schema predicate = {
-	.fields = predicate_fields,
-	.count = TKB_COUNT_OF(predicate_fields),
-	.is_closed = true,
-};
-
 static const struct tkb_in_toto_sort sort = {
-	.predicate = &predicate,
+	.predicate = TKB_CLOSED_OF(predicate_fields),
 	.is_predicate = is_predicate,
 	.other_predicate = "it is not about a record",
 	.is_name = tkb_ref_is_valid,
