@@ -48,7 +48,7 @@ static int move_to_file(struct tkb_blob_buffer *buffer, struct tkb_error *err)
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	int rc;
 
-	rc = tkb_fd_unlinked(NULL, &fd, err);
+	rc = tkb_fd_unlinked(buffer->folder, &fd, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_fd_pwrite_all(fd, tkb_buf_bytes(&buffer->memory), 0, err);
@@ -86,16 +86,25 @@ static int append_bytes(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
 	return rc;
 }
 
-int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
-                        struct tkb_error *err)
+int tkb_blob_buffer_put(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
+                        uint64_t *offset_out, struct tkb_error *err)
 {
 	int rc;
 
 	(void)pthread_mutex_lock(&buffer->lock);
+	*offset_out = buffer->size;
 	rc = append_bytes(buffer, bytes, err);
 	(void)pthread_cond_broadcast(&buffer->changed);
 	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;
+}
+
+int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
+                        struct tkb_error *err)
+{
+	uint64_t offset;
+
+	return tkb_blob_buffer_put(buffer, bytes, &offset, err);
 }
 
 /* Read bytes that have arrived. The lock is held. */
@@ -159,30 +168,38 @@ struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *buffer)
 	return (struct tkb_source){ .read_at = read_live, .self = buffer };
 }
 
-int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer,
-                         const struct tkb_sink *sink, struct tkb_error *err)
+int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer, uint64_t offset,
+                         uint64_t size, const struct tkb_sink *sink,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = NULL;
-	uint64_t offset = 0;
+	const uint64_t end = offset + size;
 	size_t got = 0;
 	int rc = 0;
 
+	if (size == 0)
+		return 0;
 	if (buffer->fd < 0)
-		return buffer->size == 0
-		               ? 0
-		               : sink->write(sink->self,
-		                             tkb_buf_bytes(&buffer->memory),
-		                             err);
+		return sink->write(
+			sink->self,
+			tkb_bytes_slice(tkb_buf_bytes(&buffer->memory),
+		                        (size_t)offset, (size_t)end),
+			err);
 	chunk = malloc(TKB_MIB);
 	if (chunk == NULL)
 		return tkb_fail_nomem(err);
-	while (offset < buffer->size && rc == 0) {
-		rc = tkb_blob_buffer_read(buffer, offset, chunk, TKB_MIB, &got,
+	for (; offset < end && rc == 0; offset += got) {
+		const uint64_t left = end - offset;
+		const size_t wanted = left < TKB_MIB ? (size_t)left : TKB_MIB;
+
+		rc = tkb_blob_buffer_read(buffer, offset, chunk, wanted, &got,
 		                          err);
+		if (rc == 0 && got < wanted)
+			rc = tkb_fail(err, TKB_ERR_IO,
+			              "a temporary file is cut short");
 		if (rc == 0)
 			rc = sink->write(sink->self,
 			                 (struct tkb_bytes){ chunk, got }, err);
-		offset += got;
 	}
 	return rc;
 }

@@ -4,7 +4,7 @@
 
 /*
  * Bytes that are added at the end and read in any order: in memory while they are
- * few, then in a file without a name.
+ * few, then in a file without a name. Several threads may add pieces.
  *
  *     TKB_AUTO(tkb_blob_buffer_release)
  *     struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(limit);
@@ -32,6 +32,7 @@ enum {
 struct tkb_blob_buffer {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* it grew, or is complete */
+	const char *folder;     /* where the file is made; NULL: $TMPDIR */
 	struct tkb_buf memory;
 	int fd; /* owned; -1 while all is in memory */
 	uint64_t size;
@@ -58,6 +59,12 @@ TKB_NODISCARD int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer,
                                       struct tkb_bytes bytes,
                                       struct tkb_error *err);
 
+/* As tkb_blob_buffer_add(); `*offset_out` is where the bytes are. */
+TKB_NODISCARD int tkb_blob_buffer_put(struct tkb_blob_buffer *buffer,
+                                      struct tkb_bytes bytes,
+                                      uint64_t *offset_out,
+                                      struct tkb_error *err);
+
 /* Tell readers that more bytes will come. */
 void tkb_blob_buffer_begin(struct tkb_blob_buffer *buffer);
 
@@ -73,8 +80,9 @@ TKB_NODISCARD int tkb_blob_buffer_read(struct tkb_blob_buffer *buffer,
                                        uint64_t offset, void *data, size_t size,
                                        size_t *got_out, struct tkb_error *err);
 
-/* Send the whole contents to `sink`. */
+/* Send the `size` bytes at `offset`, which must have been added, to `sink`. */
 TKB_NODISCARD int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer,
+                                       uint64_t offset, uint64_t size,
                                        const struct tkb_sink *sink,
                                        struct tkb_error *err);
 

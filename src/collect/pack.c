@@ -8,7 +8,6 @@
 #include "format/frame.h"
 #include "format/tar.h"
 
-#define SPOOL_MEMORY ((size_t)8 * TKB_MIB)
 
 /* What one thread needs to pack. */
 struct tkb_packing {
@@ -24,17 +23,16 @@ void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
                    const char *folder)
 {
 	*pack = (struct tkb_pack){ .watcher = watcher,
-		                   .large = PTHREAD_MUTEX_INITIALIZER };
-	tkb_spool_init(&pack->spool, folder, SPOOL_MEMORY);
+		                   .large = PTHREAD_MUTEX_INITIALIZER,
+		                   .hold = TKB_BLOB_BUFFER_INIT(UINT64_MAX) };
+	pack->hold.folder = folder;
 }
 
 static void drop_frames(struct tkb_pack *pack)
 {
-	for (size_t i = 0; i < pack->frame_count; i++)
-		tkb_piece_release(&pack->pieces[i]);
 	for (size_t i = 0; i < pack->fault_count; i++)
 		free(pack->faults[i]);
-	free(tkb_take(pack->pieces));
+	free(tkb_take(pack->offsets));
 	free(tkb_take(pack->frames));
 	free(tkb_take(pack->indices));
 	free(tkb_take(pack->cuts));
@@ -45,7 +43,7 @@ static void drop_frames(struct tkb_pack *pack)
 	free(tkb_take(pack->dropped));
 	free(tkb_take(pack->faults));
 	tkb_arena_release(&pack->arena);
-	tkb_spool_reset(&pack->spool);
+	tkb_blob_buffer_reset(&pack->hold);
 	pack->frame_count = 0;
 	pack->fault_count = 0;
 }
@@ -93,7 +91,7 @@ void tkb_pack_close(struct tkb_pack *pack)
 {
 	drop_frames(pack);
 	release_packings(pack);
-	tkb_spool_release(&pack->spool);
+	tkb_blob_buffer_release(&pack->hold);
 	(void)pthread_mutex_destroy(&pack->large);
 }
 
@@ -249,8 +247,8 @@ static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
 	                       &frame->digest, err);
 	if (rc < 0)
 		return rc;
-	return tkb_spool_put(&pack->spool, tkb_buf_bytes(&packing->packed),
-	                     &pack->pieces[index], err);
+	return tkb_blob_buffer_put(&pack->hold, tkb_buf_bytes(&packing->packed),
+	                           &pack->offsets[index], err);
 }
 
 static int pack_frame(struct tkb_pack *pack, size_t worker, size_t index,
@@ -342,8 +340,8 @@ static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	pack->frames = tkb_alloc_array(count, sizeof(*pack->frames));
-	pack->pieces = tkb_alloc_array(count, sizeof(*pack->pieces));
-	if (pack->frames == NULL || pack->pieces == NULL)
+	pack->offsets = tkb_alloc_array(count, sizeof(*pack->offsets));
+	if (pack->frames == NULL || pack->offsets == NULL)
 		return tkb_fail_nomem(err);
 	pack->frame_count = count;
 	for (size_t i = 0; i < count; i++) {
@@ -425,10 +423,11 @@ int tkb_pack(struct tkb_pack *pack, struct tkb_error *err)
 int tkb_pack_send(void *self, size_t index, const struct tkb_sink *sink,
                   struct tkb_error *err)
 {
-	const struct tkb_pack *pack = self;
+	struct tkb_pack *pack = self;
 	const int rc = tkb_watcher_check(pack->watcher, err);
 
-	if (rc < 0)
-		return rc;
-	return tkb_spool_send(&pack->spool, &pack->pieces[index], sink, err);
+	return rc < 0 ? rc
+	              : tkb_blob_buffer_send(&pack->hold, pack->offsets[index],
+	                                     pack->frames[index].packed_size,
+	                                     sink, err);
 }

@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-#include "base/spool.h"
+#include "base/blob_buffer.h"
 #include "cache/cache.h"
 #include "format/launcher_payload.h"
 #include "format/writer.h"
@@ -42,7 +42,7 @@ struct tkb_pack {
 	bool is_dry_run; /* read and check, but pack nothing */
 	int level;       /* of compression */
 
-	struct tkb_spool spool;
+	struct tkb_blob_buffer hold;  /* the packed frames */
 	struct tkb_packing *packings; /* owned; one for each loader */
 	size_t packing_count;
 	pthread_mutex_t large; /* held while a large frame is in memory */
@@ -61,13 +61,13 @@ struct tkb_pack {
 	size_t *order;            /* owned; frames, the largest first */
 	struct tkb_frame *frames; /* owned */
 	size_t frame_count;
-	struct tkb_piece *pieces; /* owned */
-	uint32_t *indices;        /* owned; the frames' `entries` point here */
+	uint64_t *offsets; /* owned; of each frame in `hold` */
+	uint32_t *indices; /* owned; the frames' `entries` point here */
 };
 
 /*
- * `folder` is for the file of the pieces that do not fit into memory; it is
- * kept by reference.
+ * `folder` is for the file of frames that do not fit into memory; it is kept by
+ * reference.
  */
 void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
                    const char *folder);

@@ -114,7 +114,7 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
 	                           &buffer, err);
 	if (rc != 0)
 		return rc;
-	return tkb_blob_buffer_send(&buffer, sink, err);
+	return tkb_blob_buffer_send(&buffer, 0, buffer.size, sink, err);
 }
 
 /* Measures the progress of an upload by what the backend reads. */

@@ -4,6 +4,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/parallel.h"
 
 /* Bytes that are filled by one thread and read by others. */
 
@@ -118,9 +122,169 @@ TEST(blob_buffer, sends_all_of_it)
 		const struct tkb_bytes bytes = make_bytes(sizes[i], 3);
 
 		add(&hold, bytes);
-		OK(tkb_blob_buffer_send(&hold, &sink, ERR));
+		OK(tkb_blob_buffer_send(&hold, 0, hold.size, &sink, ERR));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(got), bytes));
 	}
+}
+
+/* Pieces, which are sent one by one */
+
+struct piece {
+	uint64_t offset;
+	uint64_t size;
+};
+
+static struct piece put(struct tkb_blob_buffer *hold, struct tkb_bytes bytes)
+{
+	struct piece piece = { .size = bytes.size };
+
+	OK(tkb_blob_buffer_put(hold, bytes, &piece.offset, ERR));
+	return piece;
+}
+
+static void check_piece(struct tkb_blob_buffer *hold, struct piece piece,
+                        struct tkb_bytes wanted)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf got = TKB_BUF_INIT(16 * TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&got);
+
+	OK(tkb_blob_buffer_send(hold, piece.offset, piece.size, &sink, ERR));
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), wanted));
+}
+
+TEST(blob_buffer, keeps_pieces_in_memory_and_then_in_a_file_without_a_name)
+{
+	static const char *const texts[] = { "1234567", "890", "abcd", "efg" };
+	static const size_t order[] = { 3, 1, 2, 0, 2 };
+	TKB_AUTO(release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(10, LARGE);
+	struct piece pieces[4];
+
+	hold.folder = test_folder();
+	EACH(i, texts) {
+		pieces[i] = put(&hold, tkb_text(texts[i]));
+		CHECK_INT(hold.fd >= 0, i >= 2);
+		for (size_t k = 0; k <= i; k++)
+			check_piece(&hold, pieces[k], tkb_text(texts[k]));
+	}
+	CHECK_INT(count_names("."), 0);
+	EACH(i, order) {
+		check_piece(&hold, pieces[order[i]], tkb_text(texts[order[i]]));
+	}
+}
+
+TEST(blob_buffer, holds_pieces_of_no_bytes_and_of_many)
+{
+	TKB_AUTO(release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(0, 4 * LARGE);
+	const struct tkb_bytes many = make_bytes(3 * LARGE + 5, 4);
+	const struct piece first = put(&hold, tkb_text("a"));
+	const struct piece empty = put(&hold, tkb_text(""));
+	const struct piece large = put(&hold, many);
+
+	CHECK(hold.fd >= 0);
+	check_piece(&hold, empty, tkb_text(""));
+	check_piece(&hold, large, many);
+	check_piece(&hold, first, tkb_text("a"));
+}
+
+TEST(blob_buffer, says_that_its_folder_is_not_there)
+{
+	TKB_AUTO(release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(0, LARGE);
+
+	hold.folder = "absent";
+	FAILS(tkb_blob_buffer_add(&hold, tkb_text("a"), ERR), TKB_ERR_IO,
+	      "absent");
+	CHECK_INT(hold.size, 0);
+}
+
+static int refuse_bytes(void *self, struct tkb_bytes bytes,
+                        struct tkb_error *err)
+{
+	(void)bytes;
+	(*(int *)self)++;
+	return tkb_fail(err, TKB_ERR_CANCELLED, "no more");
+}
+
+TEST(blob_buffer, stops_when_the_sink_refuses)
+{
+	int calls = 0;
+	const struct tkb_sink sink = { refuse_bytes, &calls };
+	TKB_AUTO(release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(0, 3 * LARGE);
+
+	add(&hold, make_bytes(3 * LARGE, 1));
+	FAILS(tkb_blob_buffer_send(&hold, 0, hold.size, &sink, ERR),
+	      TKB_ERR_CANCELLED, "no more");
+	CHECK_INT(calls, 1);
+}
+
+/* Nobody can cut the file, but what is not there must not be sent for ever. */
+TEST(blob_buffer, says_that_its_file_is_cut_short)
+{
+	TKB_AUTO(release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(0, 3 * LARGE);
+	struct tkb_buf *got = test_buf(BLOB_LIMIT);
+	const struct tkb_sink sink = tkb_buf_sink(got);
+
+	add(&hold, make_bytes(2 * LARGE, 1));
+	SYS(ftruncate(hold.fd, LARGE + 1));
+	FAILS(tkb_blob_buffer_send(&hold, 0, hold.size, &sink, ERR), TKB_ERR_IO,
+	      "cut short");
+}
+
+enum {
+	PIECES = 5000,
+	PIECE_SIZE = 2048
+};
+
+struct putting {
+	struct tkb_blob_buffer hold;
+	uint64_t offsets[PIECES];
+};
+
+/* A text of its own for each index, of 1 to 97 lines. */
+static struct tkb_bytes piece_text(size_t index, char *room)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i <= index % 97; i++)
+		size += (size_t)snprintf(room + size, PIECE_SIZE - size,
+		                         "%zu.%zu\n", index, i);
+	return (struct tkb_bytes){ room, size };
+}
+
+static int put_one(void *self, size_t worker, size_t index,
+                   struct tkb_error *err)
+{
+	struct putting *putting = self;
+	char room[PIECE_SIZE];
+
+	(void)worker;
+	return tkb_blob_buffer_put(&putting->hold, piece_text(index, room),
+	                           &putting->offsets[index], err);
+}
+
+TEST(blob_buffer, takes_pieces_from_several_threads)
+{
+	struct putting *putting = test_alloc(sizeof(*putting));
+	const struct tkb_parallel_work work = { put_one, putting };
+	char room[PIECE_SIZE];
+
+	putting->hold = (struct tkb_blob_buffer)TKB_BLOB_BUFFER_INIT_SMALL(
+		50000, UINT64_MAX);
+	OK(tkb_parallel(PIECES, 8, &work, ERR));
+	CHECK(putting->hold.fd >= 0);
+	for (size_t i = 0; i < PIECES; i++) {
+		const struct tkb_bytes wanted = piece_text(i, room);
+
+		check_piece(&putting->hold,
+		            (struct piece){ putting->offsets[i], wanted.size },
+		            wanted);
+	}
+	tkb_blob_buffer_release(&putting->hold);
 }
 
 /* Readers beside the one who fills. */
