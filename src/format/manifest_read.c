@@ -11,11 +11,6 @@
 #include "format/manifest_schema.h"
 #include "format/manifest_trees.h"
 
-static bool is_format(const char *text)
-{
-	return strcmp(text, "tkbundle") == 0;
-}
-
 /* The bit of a known word, or 0. */
 static unsigned feature_of(const char *word)
 {
@@ -83,7 +78,6 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 /* A manifest, and the members that are only checked. */
 struct reading {
 	struct tkb_manifest manifest;
-	const char *format;
 	unsigned required;
 	struct tkb_manifest_tree *trees;
 	size_t tree_count;
@@ -93,8 +87,8 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_LIST("entries", struct reading, manifest.entries,
 	               manifest.entry_count, &tkb_manifest_entries,
 	               "entries are not a list"),
-	TKB_FIELD_TEXT("format", struct reading, format, is_format,
-	               "the format is not 'tkbundle'"),
+	TKB_FIELD_CONSTANT("format", "tkbundle",
+	                   "the format is not 'tkbundle'"),
 	TKB_FIELD_LIST("launchers", struct reading, manifest.launchers,
 	               manifest.launcher_count, &tkb_manifest_launchers,
 	               "launchers are not a list"),
@@ -233,7 +227,7 @@ static void release_reading(struct reading *reading)
 int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
                        struct tkb_error *err)
 {
-	TKB_AUTO(release_reading) struct reading reading = { .format = NULL };
+	TKB_AUTO(release_reading) struct reading reading = { .required = 0 };
 	const struct tkb_schema_document document = {
 		.text = text,
 		.flags = TKB_JSON_CANONICAL,

@@ -59,11 +59,6 @@ bool tkb_contents_profile_is_valid(const char *text)
 	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
 }
 
-bool tkb_layout_is_valid(const char *text)
-{
-	return strcmp(text, "inductor") == 0;
-}
-
 static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_file, name, is_member_name,
 	               "a file's name is not allowed"),

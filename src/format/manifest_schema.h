@@ -24,15 +24,12 @@ extern const struct tkb_schema_list tkb_manifest_launchers;
 		.limit = UINT32_MAX, .wrong = "a count of sentinels is 0"      \
 	}
 
-/* Is it "inductor", the layout of Inductor's caches? Also for records. */
-bool tkb_layout_is_valid(const char *text);
-
+/* "inductor", the layout of Inductor's caches. Also for records. */
 #define TKB_FIELD_LAYOUT(type_, member_)                                       \
 	{                                                                      \
 		.name = "layout", .kind = TKB_SCHEMA_TEXT,                     \
 		.offset = offsetof(type_, member_), .is_optional = true,       \
-		.wrong = "the layout is not known",                            \
-		.is_valid = tkb_layout_is_valid                                \
+		.wrong = "the layout is not known", .only = "inductor"         \
 	}
 
 /* Is it "full" or "lean"? Also for records. */

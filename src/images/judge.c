@@ -123,7 +123,7 @@ static int take_signature(struct judging *judging, const struct tkb_key *key,
 	struct tkb_buf text = TKB_BUF_INIT(TKB_SIGSTORE_LIMIT);
 	struct tkb_arena *arena = &judging->envelopes.arena;
 	const struct tkb_digest *manifest = judging->question->manifest;
-	struct tkb_in_toto statement = { .type = NULL };
+	struct tkb_in_toto statement = { .subject_count = 0 };
 	struct tkb_envelope envelope = { .is_known = false };
 	struct tkb_error fault = { 0 };
 	int rc;

@@ -14,11 +14,6 @@ void tkb_image_statement_write(const struct tkb_digest *manifest,
 	tkb_in_toto_end(out);
 }
 
-static bool is_image_predicate(const char *text)
-{
-	return strcmp(text, PREDICATE) == 0;
-}
-
 static bool is_image_name(const char *text)
 {
 	return text[0] != '\0';
@@ -26,7 +21,7 @@ static bool is_image_name(const char *text)
 
 static const struct tkb_in_toto_sort sort = {
 	.predicate = &tkb_in_toto_life,
-	.is_predicate = is_image_predicate,
+	.predicate_type = PREDICATE,
 	.other_predicate = "it is not about an image",
 	.is_name = is_image_name,
 	.wrong_name = "an image has no name",

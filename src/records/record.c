@@ -16,11 +16,6 @@ void tkb_record_release(struct tkb_record *record)
 	*record = (struct tkb_record){ 0 };
 }
 
-static bool is_format(const char *text)
-{
-	return strcmp(text, TKB_RECORD_FORMAT) == 0;
-}
-
 static const struct tkb_schema_field blob_fields[] = {
 	TKB_FIELD_DIGEST(NULL, struct tkb_record, blob),
 	TKB_FIELD_NUMBER(NULL, struct tkb_record, size, UINT64_MAX),
@@ -128,7 +123,6 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 /* A record, and the members that are only checked. */
 struct reading {
 	struct tkb_record record;
-	const char *format;
 	const char *profile;
 	uint64_t version;
 };
@@ -141,8 +135,8 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_LIST("entries", struct reading, record.entries,
 	               record.entry_count, &entry_list,
 	               "entries are not a list"),
-	TKB_FIELD_TEXT("format", struct reading, format, is_format,
-	               "the format is not 'tkbundle-record'"),
+	TKB_FIELD_CONSTANT("format", TKB_RECORD_FORMAT,
+	                   "the format is not '" TKB_RECORD_FORMAT "'"),
 	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
 	TKB_FIELD_LAYOUT(struct reading, record.layout),
 	TKB_OPTIONAL_LIST("made", struct reading, record.made,
@@ -302,7 +296,7 @@ int tkb_record_add_makers(const struct tkb_record *record,
 int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(release_reading) struct reading reading = { .format = NULL };
+	TKB_AUTO(release_reading) struct reading reading = { .profile = NULL };
 	const struct tkb_schema_document document = {
 		.text = text,
 		.flags = TKB_JSON_CANONICAL,

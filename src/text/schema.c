@@ -105,7 +105,8 @@ static int read_text_field(struct tkb_schema_reader *reader,
 		rc = keep_text(reader, &text, err);
 	if (rc < 0)
 		return rc;
-	if (field->is_valid != NULL && !field->is_valid(text))
+	if ((field->is_valid != NULL && !field->is_valid(text)) ||
+	    (field->only != NULL && strcmp(text, field->only) != 0))
 		return tkb_schema_refuse(reader, field->wrong, err);
 	memcpy(out, &text, sizeof(text));
 	return 0;
@@ -365,11 +366,14 @@ int tkb_schema_value(struct tkb_schema_reader *reader,
                      struct tkb_error *err)
 {
 	void *out = (char *)base + field->offset;
+	const char *constant;
 	int rc;
 
 	switch (field->kind) {
 	case TKB_SCHEMA_TEXT:
 		return read_text_field(reader, field, out, err);
+	case TKB_SCHEMA_CONSTANT:
+		return read_text_field(reader, field, &constant, err);
 	case TKB_SCHEMA_NUMBER:
 		return read_number_field(reader, field, out, err);
 	case TKB_SCHEMA_DIGEST:

@@ -26,14 +26,15 @@
 struct tkb_schema_reader;
 
 enum tkb_schema_kind {
-	TKB_SCHEMA_TEXT,   /* const char *: no control characters */
-	TKB_SCHEMA_NUMBER, /* uint64_t or uint32_t, from `least` to `limit` */
-	TKB_SCHEMA_DIGEST, /* struct tkb_digest */
-	TKB_SCHEMA_CHOICE, /* an enum: one of the texts of `word` */
-	TKB_SCHEMA_OBJECT, /* the struct that `schema` describes */
-	TKB_SCHEMA_TUPLE,  /* the same, written as an array of the fields */
-	TKB_SCHEMA_LIST,   /* a pointer, and a size_t at `count_offset` */
-	TKB_SCHEMA_CUSTOM  /* a value that `read` reads */
+	TKB_SCHEMA_TEXT,     /* const char *: no control characters */
+	TKB_SCHEMA_CONSTANT, /* the text `only`; it is not stored */
+	TKB_SCHEMA_NUMBER,   /* uint64_t or uint32_t, from `least` to `limit` */
+	TKB_SCHEMA_DIGEST,   /* struct tkb_digest */
+	TKB_SCHEMA_CHOICE,   /* an enum: one of the texts of `word` */
+	TKB_SCHEMA_OBJECT,   /* the struct that `schema` describes */
+	TKB_SCHEMA_TUPLE,    /* the same, written as an array of the fields */
+	TKB_SCHEMA_LIST,     /* a pointer, and a size_t at `count_offset` */
+	TKB_SCHEMA_CUSTOM    /* a value that `read` reads */
 };
 
 /* The fields of one object or tuple. */
@@ -60,7 +61,8 @@ struct tkb_schema_field {
 	const char *missing; /* the message for another kind of value; NULL:
 	                        the common one for texts, numbers and digests */
 	const char *wrong;   /* the message for a value that is not allowed */
-	bool (*is_valid)(const char *text);   /* NULL: any text */
+	bool (*is_valid)(const char *text); /* NULL: any text */
+	const char *only;                   /* the only valid text; NULL: any */
 	const char *(*word)(unsigned number); /* of an enum; NULL: no more */
 	const struct tkb_schema *schema;
 	const struct tkb_schema_list *list;
@@ -73,6 +75,11 @@ struct tkb_schema_field {
 	{                                                                      \
 		.name = (name_), .kind = TKB_SCHEMA_TEXT,                      \
 		.offset = offsetof(type_, member_), .is_valid = (is_valid_),   \
+		.wrong = (wrong_)                                              \
+	}
+#define TKB_FIELD_CONSTANT(name_, only_, wrong_)                               \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CONSTANT, .only = (only_), \
 		.wrong = (wrong_)                                              \
 	}
 #define TKB_FIELD_NUMBER(name_, type_, member_, limit_)                        \

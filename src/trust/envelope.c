@@ -68,11 +68,6 @@ int tkb_envelope_make(const struct tkb_statement *statement,
 	                         err);
 }
 
-bool tkb_envelope_is_payload_type(const char *text)
-{
-	return strcmp(text, TKB_PAYLOAD_TYPE) == 0;
-}
-
 int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err)
 {
@@ -109,20 +104,13 @@ static const struct tkb_schema_list signature_list = {
 	.too_many = "too many signatures",
 };
 
-/* Members that are read only to be checked. */
-struct reading {
-	struct tkb_envelope envelope;
-	const char *payload_type;
-};
-
 static const struct tkb_schema_field fields[] = {
-	TKB_FIELD_CUSTOM("payload", offsetof(struct reading, envelope.payload),
+	TKB_FIELD_CUSTOM("payload", offsetof(struct tkb_envelope, payload),
 	                 tkb_envelope_read_bytes),
-	TKB_FIELD_TEXT("payloadType", struct reading, payload_type,
-	               tkb_envelope_is_payload_type,
-	               "the payload is of another type"),
-	TKB_FIELD_LIST("signatures", struct reading, envelope.signatures,
-	               envelope.signature_count, &signature_list,
+	TKB_FIELD_CONSTANT("payloadType", TKB_PAYLOAD_TYPE,
+	                   "the payload is of another type"),
+	TKB_FIELD_LIST("signatures", struct tkb_envelope, signatures,
+	               signature_count, &signature_list,
 	               "signatures are not a list"),
 };
 
@@ -135,12 +123,12 @@ int tkb_envelope_open(struct tkb_bytes text, struct tkb_arena *arena,
 		.name = "the envelope",
 		.arena = arena,
 	};
-	struct reading reading = { .payload_type = NULL };
+	struct tkb_envelope envelope = { .is_known = false };
 	int rc;
 
-	rc = tkb_schema_read(&document, TKB_CLOSED_OF(fields), &reading, err);
+	rc = tkb_schema_read(&document, TKB_CLOSED_OF(fields), &envelope, err);
 	if (rc == 0)
-		*out = reading.envelope;
+		*out = envelope;
 	return rc;
 }
 

@@ -39,11 +39,7 @@ struct tkb_envelope {
 
 #define TKB_PAYLOAD_TYPE "application/vnd.in-toto+json"
 
-/*
- * Parts of a schema: check a payload type; decode base64 into a struct
- * tkb_bytes in the arena.
- */
-bool tkb_envelope_is_payload_type(const char *text);
+/* A part of a schema: decode base64 into a struct tkb_bytes in the arena. */
 int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err);
 

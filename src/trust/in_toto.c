@@ -63,11 +63,6 @@ bool tkb_in_toto_is_time(const char *text)
 	return tkb_date_parse(text, &seconds);
 }
 
-static bool is_type(const char *text)
-{
-	return strcmp(text, TYPE) == 0;
-}
-
 static const struct tkb_schema_field digest_fields[] = {
 	TKB_FIELD_DIGEST("sha256", struct tkb_in_toto_subject, digest),
 };
@@ -90,13 +85,12 @@ static int read_members(const struct tkb_schema_document *document,
                         struct tkb_in_toto *out, struct tkb_error *err)
 {
 	const struct tkb_schema_field fields[] = {
-		TKB_FIELD_TEXT("_type", struct tkb_in_toto, type, is_type,
-		               "it is not an in-toto Statement, version 1"),
+		TKB_FIELD_CONSTANT("_type", TYPE,
+		                   "it is not an in-toto Statement, version 1"),
 		TKB_FIELD_OBJECT("predicate", 0, sort->predicate,
 		                 "a predicate is not an object"),
-		TKB_FIELD_TEXT("predicateType", struct tkb_in_toto,
-		               predicate_type, sort->is_predicate,
-		               sort->other_predicate),
+		TKB_FIELD_CONSTANT("predicateType", sort->predicate_type,
+		                   sort->other_predicate),
 		TKB_FIELD_LIST("subject", struct tkb_in_toto, subjects,
 		               subject_count, subjects,
 		               "subjects are not a "

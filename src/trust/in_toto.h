@@ -31,8 +31,6 @@ struct tkb_in_toto_subject {
  * predicate follow it.
  */
 struct tkb_in_toto {
-	const char *type;
-	const char *predicate_type;
 	struct tkb_in_toto_subject *subjects;
 	size_t subject_count;
 	const char *expires;
@@ -44,7 +42,7 @@ struct tkb_in_toto {
 struct tkb_in_toto_sort {
 	const struct tkb_schema *predicate; /* its fields lie in the reader's
 	                                       struct */
-	bool (*is_predicate)(const char *type);
+	const char *predicate_type;
 	const char *other_predicate; /* error message if the type is another */
 	bool (*is_name)(const char *name);
 	const char *wrong_name;

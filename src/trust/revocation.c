@@ -24,11 +24,6 @@ int tkb_revocation_write(const struct tkb_revocation *list, struct tkb_buf *out,
 	return tkb_buf_check(out, err);
 }
 
-static bool is_predicate(const char *text)
-{
-	return strcmp(text, PREDICATE_TYPE) == 0;
-}
-
 static bool is_subject_name(const char *text)
 {
 	return strcmp(text, NAME) == 0;
@@ -36,7 +31,7 @@ static bool is_subject_name(const char *text)
 
 static const struct tkb_in_toto_sort sort = {
 	.predicate = &tkb_in_toto_life,
-	.is_predicate = is_predicate,
+	.predicate_type = PREDICATE_TYPE,
 	.other_predicate = "it is not about what is revoked",
 	.is_name = is_subject_name,
 	.wrong_name = "a subject has another name",
@@ -55,7 +50,7 @@ int tkb_revocation_read(struct tkb_bytes text, struct tkb_revocation *out,
 	const struct tkb_schema_document document = { .text = text,
 		                                      .name = "the list",
 		                                      .arena = &arena };
-	struct tkb_in_toto reading = { .type = NULL };
+	struct tkb_in_toto reading = { .subject_count = 0 };
 	int rc;
 
 	rc = tkb_in_toto_read(&document, &sort, &reading, err);

@@ -58,14 +58,8 @@ struct signature {
 
 struct dsse {
 	struct tkb_bytes payload;
-	const char *payload_type;
 	struct signature *signatures;
 	size_t signature_count;
-};
-
-struct bundle {
-	const char *media_type;
-	struct dsse dsse;
 };
 
 static const struct tkb_schema_field signature_fields[] = {
@@ -84,23 +78,17 @@ static const struct tkb_schema_list signature_list = {
 static const struct tkb_schema_field dsse_fields[] = {
 	TKB_FIELD_CUSTOM("payload", offsetof(struct dsse, payload),
 	                 tkb_envelope_read_bytes),
-	TKB_FIELD_TEXT("payloadType", struct dsse, payload_type,
-	               tkb_envelope_is_payload_type,
-	               "the payload is of another type"),
+	TKB_FIELD_CONSTANT("payloadType", TKB_PAYLOAD_TYPE,
+	                   "the payload is of another type"),
 	TKB_FIELD_LIST("signatures", struct dsse, signatures, signature_count,
 	               &signature_list, "signatures are not a list"),
 };
 
-static bool is_media_type(const char *text)
-{
-	return strcmp(text, MEDIA_TYPE) == 0;
-}
-
 static const struct tkb_schema_field fields[] = {
-	TKB_FIELD_OBJECT("dsseEnvelope", offsetof(struct bundle, dsse),
-	                 TKB_OBJECT_OF(dsse_fields), "it has no DSSE envelope"),
-	TKB_FIELD_TEXT("mediaType", struct bundle, media_type, is_media_type,
-	               "it is not a Sigstore bundle, version 0.3"),
+	TKB_FIELD_OBJECT("dsseEnvelope", 0, TKB_OBJECT_OF(dsse_fields),
+	                 "it has no DSSE envelope"),
+	TKB_FIELD_CONSTANT("mediaType", MEDIA_TYPE,
+	                   "it is not a Sigstore bundle, version 0.3"),
 };
 
 int tkb_sigstore_read(struct tkb_bytes text, const struct tkb_key *key,
@@ -112,7 +100,7 @@ int tkb_sigstore_read(struct tkb_bytes text, const struct tkb_key *key,
 		.name = "the Sigstore bundle",
 		.arena = &arena,
 	};
-	struct bundle bundle = { .media_type = NULL };
+	struct dsse dsse = { .signature_count = 0 };
 	struct tkb_envelope_signature signature = { .key = key->id };
 	struct tkb_envelope envelope = { .signatures = &signature,
 		                         .signature_count = 1 };
@@ -122,11 +110,11 @@ int tkb_sigstore_read(struct tkb_bytes text, const struct tkb_key *key,
 	if (text.size > TKB_SIGSTORE_LIMIT)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "the Sigstore bundle is too large");
-	rc = tkb_schema_read(&document, TKB_OBJECT_OF(fields), &bundle, err);
+	rc = tkb_schema_read(&document, TKB_OBJECT_OF(fields), &dsse, err);
 	if (rc < 0)
 		return rc;
-	signature.bytes = bundle.dsse.signatures[0].bytes;
-	envelope.payload = bundle.dsse.payload;
+	signature.bytes = dsse.signatures[0].bytes;
+	envelope.payload = dsse.payload;
 	rc = tkb_envelope_check(&envelope, key, &is_good, err);
 	if (rc == 0 && !is_good)
 		rc = tkb_fail(err, TKB_ERR_UNTRUSTED,

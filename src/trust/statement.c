@@ -38,11 +38,6 @@ struct reading {
 	struct tkb_statement statement;
 };
 
-static bool is_predicate(const char *text)
-{
-	return strcmp(text, PREDICATE_TYPE) == 0;
-}
-
 static const struct tkb_schema_list target_list = {
 	.item = { .kind = TKB_SCHEMA_TEXT },
 	.item_size = sizeof(const char *),
@@ -63,7 +58,7 @@ static const struct tkb_schema_field predicate_fields[] = {
 
 static const struct tkb_in_toto_sort sort = {
 	.predicate = TKB_CLOSED_OF(predicate_fields),
-	.is_predicate = is_predicate,
+	.predicate_type = PREDICATE_TYPE,
 	.other_predicate = "it is not about a record",
 	.is_name = tkb_ref_is_valid,
 	.wrong_name = "a subject is not the name of a ref",
@@ -78,7 +73,7 @@ int tkb_statement_read(struct tkb_bytes text, struct tkb_arena *arena,
 	const struct tkb_schema_document document = { .text = text,
 		                                      .name = "the statement",
 		                                      .arena = arena };
-	struct reading reading = { .common = { .type = NULL } };
+	struct reading reading = { .common = { .subject_count = 0 } };
 	int rc;
 
 	if (text.size > TKB_STATEMENT_LIMIT)
