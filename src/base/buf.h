@@ -76,6 +76,14 @@ static inline bool tkb_bytes_equal_text(struct tkb_bytes bytes,
 	return tkb_bytes_equal(bytes, tkb_text(text));
 }
 
+static inline bool tkb_bytes_begin_with(struct tkb_bytes bytes,
+                                        struct tkb_bytes start)
+{
+	return bytes.size >= start.size &&
+	       (start.size == 0 ||
+	        memcmp(bytes.data, start.data, start.size) == 0);
+}
+
 /* The bytes from index `from` up to, but not including, index `to`. */
 static inline struct tkb_bytes tkb_bytes_slice(struct tkb_bytes bytes,
                                                size_t from, size_t to)

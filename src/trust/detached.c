@@ -19,7 +19,6 @@ enum {
 	GLOBAL_SIZE = 64
 };
 
-#define COMMENT "untrusted comment:"
 #define TRUSTED "trusted comment: "
 
 struct detached {
@@ -34,35 +33,15 @@ static void detached_release(struct detached *detached)
 	tkb_buf_release(&detached->global);
 }
 
-/* Cut the first line off `text`, and return it without its line break. */
-static struct tkb_bytes take_signature_line(struct tkb_bytes *text)
-{
-	const char *begin = text->data;
-	const char *end =
-		text->size == 0 ? NULL : memchr(begin, '\n', text->size);
-	size_t size = end == NULL ? text->size : (size_t)(end - begin);
-	const size_t taken = end == NULL ? size : size + 1;
-
-	*text = tkb_bytes_slice(*text, taken, text->size);
-	if (size > 0 && begin[size - 1] == '\r')
-		size--;
-	return (struct tkb_bytes){ begin, size };
-}
-
-static bool line_begins(struct tkb_bytes line, const char *with)
-{
-	return line.size >= strlen(with) &&
-	       memcmp(line.data, with, strlen(with)) == 0;
-}
-
 static bool read_detached(struct tkb_bytes text, struct detached *out)
 {
-	const struct tkb_bytes comment = take_signature_line(&text);
-	const struct tkb_bytes signature = take_signature_line(&text);
-	const struct tkb_bytes trusted = take_signature_line(&text);
-	const struct tkb_bytes global = take_signature_line(&text);
+	const struct tkb_bytes comment = tkb_minisign_take_line(&text);
+	const struct tkb_bytes signature = tkb_minisign_take_line(&text);
+	const struct tkb_bytes trusted = tkb_minisign_take_line(&text);
+	const struct tkb_bytes global = tkb_minisign_take_line(&text);
 
-	if (!line_begins(comment, COMMENT) || !line_begins(trusted, TRUSTED) ||
+	if (!tkb_bytes_begin_with(comment, tkb_text(TKB_MINISIGN_COMMENT)) ||
+	    !tkb_bytes_begin_with(trusted, tkb_text(TRUSTED)) ||
 	    text.size != 0 || !tkb_base64_read(signature, &out->signature) ||
 	    !tkb_base64_read(global, &out->global))
 		return false;

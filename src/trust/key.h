@@ -15,6 +15,9 @@ enum {
 	TKB_MINISIGN_ID_SIZE = 8
 };
 
+/* The start of a minisign file. */
+#define TKB_MINISIGN_COMMENT "untrusted comment:"
+
 struct tkb_key {
 	enum tkb_key_kind kind;
 	bool is_private;
@@ -55,6 +58,9 @@ TKB_NODISCARD int tkb_key_check(const struct tkb_key *key,
 TKB_NODISCARD int tkb_key_read_plain(struct tkb_bytes text, const char *name,
                                      struct tkb_key **out,
                                      struct tkb_error *err);
+
+/* Cut the first line off a file of minisign's; returns it without its break. */
+struct tkb_bytes tkb_minisign_take_line(struct tkb_bytes *text);
 
 /* Read a minisign public key file. */
 TKB_NODISCARD int tkb_minisign_read(struct tkb_bytes text, const char *name,

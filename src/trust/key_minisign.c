@@ -20,26 +20,18 @@ enum {
 	BLAKE_SIZE = 64
 };
 
-#define COMMENT "untrusted comment:"
-
-/* The second line, without its line break. */
-static struct tkb_bytes second_line(struct tkb_bytes text)
+struct tkb_bytes tkb_minisign_take_line(struct tkb_bytes *text)
 {
-	const char *begin = text.data;
-	const char *end = begin + text.size;
-	const char *first = memchr(begin, '\n', text.size);
-	const char *second;
+	const char *begin = text->data;
+	const char *end =
+		text->size == 0 ? NULL : memchr(begin, '\n', text->size);
+	size_t size = end == NULL ? text->size : (size_t)(end - begin);
+	const size_t taken = end == NULL ? size : size + 1;
 
-	if (text.size < strlen(COMMENT) || first == NULL ||
-	    memcmp(begin, COMMENT, strlen(COMMENT)) != 0)
-		return (struct tkb_bytes){ NULL, 0 };
-	first++;
-	second = memchr(first, '\n', (size_t)(end - first));
-	if (second == NULL)
-		second = end;
-	if (second > first && second[-1] == '\r')
-		second--;
-	return (struct tkb_bytes){ first, (size_t)(second - first) };
+	*text = tkb_bytes_slice(*text, taken, text->size);
+	if (size > 0 && begin[size - 1] == '\r')
+		size--;
+	return (struct tkb_bytes){ begin, size };
 }
 
 int tkb_minisign_read(struct tkb_bytes text, const char *name,
@@ -47,11 +39,13 @@ int tkb_minisign_read(struct tkb_bytes text, const char *name,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf bytes = TKB_BUF_INIT(HEAD + PUBLIC_SIZE);
-	const struct tkb_bytes line = second_line(text);
+	const struct tkb_bytes comment = tkb_minisign_take_line(&text);
+	const struct tkb_bytes line = tkb_minisign_take_line(&text);
 	EVP_PKEY *made;
 	int rc;
 
-	if (line.size == 0 || !tkb_base64_read(line, &bytes) ||
+	if (!tkb_bytes_begin_with(comment, tkb_text(TKB_MINISIGN_COMMENT)) ||
+	    line.size == 0 || !tkb_base64_read(line, &bytes) ||
 	    bytes.failure != 0 || bytes.size != HEAD + PUBLIC_SIZE ||
 	    memcmp(bytes.data, "Ed", LETTERS) != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
