@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "format/reader.h"
+#include "text/ascii.h"
 
 enum {
 	LINE_LIMIT = 256,
@@ -25,20 +26,14 @@ static bool take_char(struct lines *lines, char wanted)
 /* Decimal digits, without leading zeros. */
 static bool take_number(struct lines *lines, uint64_t limit, uint64_t *out)
 {
-	const char *start = lines->at;
-	uint64_t value = 0;
+	const char *digits = lines->at;
+	size_t count;
 
-	while (lines->at != lines->end && *lines->at >= '0' &&
-	       *lines->at <= '9') {
-		value = value * 10 + (uint64_t)(*lines->at - '0');
-		if (value > limit)
-			return false;
+	while (lines->at != lines->end && tkb_is_digit(*lines->at))
 		lines->at++;
-	}
-	if (lines->at == start || (*start == '0' && lines->at != start + 1))
-		return false;
-	*out = value;
-	return true;
+	count = (size_t)(lines->at - digits);
+	return tkb_digits_read(digits, count, out) && *out <= limit &&
+	       (count == 1 || *digits != '0');
 }
 
 static bool take_digest(struct lines *lines, struct tkb_digest *out)
@@ -59,23 +54,22 @@ static bool take_digest(struct lines *lines, struct tkb_digest *out)
 static int read_first_line(struct lines *lines, bool *is_sliced_out,
                            struct tkb_error *err)
 {
-	static const char known[][15] = { "frames 1 zstd ", "frames 2 zstd " };
-	const size_t length = sizeof(known[0]) - 1;
+	static const char *const known[] = { "frames 1 zstd ",
+		                             "frames 2 zstd " };
+	struct tkb_bytes line;
 	const char *newline =
 		memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
 
 	if (newline == NULL || newline - lines->at > LINE_LIMIT)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'" TKB_FRAMES_MEMBER "' has no first line");
-	*is_sliced_out = (size_t)(newline - lines->at) >= length &&
-	                 memcmp(lines->at, known[1], length) == 0;
-	if (!*is_sliced_out && ((size_t)(newline - lines->at) < length ||
-	                        memcmp(lines->at, known[0], length) != 0))
+	line = (struct tkb_bytes){ lines->at, (size_t)(newline - lines->at) };
+	*is_sliced_out = tkb_bytes_begin_with(line, tkb_text(known[1]));
+	if (!*is_sliced_out && !tkb_bytes_begin_with(line, tkb_text(known[0])))
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the bundle's frames are '%.*s', this tkbundle "
 		                "reads '%s...' and '%s...'",
-		                (int)(newline - lines->at), lines->at, known[0],
-		                known[1]);
+		                (int)line.size, lines->at, known[0], known[1]);
 	lines->at = newline + 1;
 	return 0;
 }

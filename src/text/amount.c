@@ -4,22 +4,14 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "text/ascii.h"
 
 /* Read the number at the start of `text`. Returns what follows, or NULL. */
 static const char *read_leading_number(const char *text, uint64_t *out)
 {
-	const char *at = text;
-	uint64_t value = 0;
+	const size_t count = strspn(text, "0123456789");
 
-	for (; *at >= '0' && *at <= '9'; at++) {
-		const uint64_t digit = (uint64_t)(*at - '0');
-
-		if (value > (UINT64_MAX - digit) / 10)
-			return NULL;
-		value = value * 10 + digit;
-	}
-	*out = value;
-	return at != text ? at : NULL;
+	return tkb_digits_read(text, count, out) ? text + count : NULL;
 }
 
 static bool multiply_checked(uint64_t value, uint64_t factor, uint64_t *out)

@@ -5,6 +5,8 @@
 /* Classes of ASCII characters, independent of the locale. */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 static inline bool tkb_is_digit(int byte)
@@ -31,6 +33,27 @@ static inline bool tkb_is_letter(int byte)
 static inline bool tkb_is_one_of(unsigned char byte, const char *bytes)
 {
 	return byte != '\0' && strchr(bytes, byte) != NULL;
+}
+
+/*
+ * The number that `count` decimal digits spell; false if there are none, one is no
+ * digit, or it has more than 64 bits.
+ */
+static inline bool tkb_digits_read(const char *digits, size_t count,
+                                   uint64_t *out)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t digit = (uint64_t)(digits[i] - '0');
+
+		if (!tkb_is_digit(digits[i]) ||
+		    value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*out = value;
+	return count != 0;
 }
 
 #endif

@@ -222,16 +222,13 @@ static int read_word(struct tkb_json *json, struct tkb_json_token *out,
 		{ "-Infinity", TKB_JSON_NUMBER },
 	};
 	const size_t count = is_canonical(json) ? 3 : TKB_COUNT_OF(words);
-	const size_t left = json->text.size - json->at;
+	const struct tkb_bytes left =
+		tkb_bytes_slice(json->text, json->at, json->text.size);
 
 	for (size_t i = 0; i < count; i++) {
-		const size_t length = strlen(words[i].text);
-
-		if (length <= left &&
-		    memcmp((const char *)json->text.data + json->at,
-		           words[i].text, length) == 0) {
+		if (tkb_bytes_begin_with(left, tkb_text(words[i].text))) {
 			out->type = words[i].type;
-			json->at += length;
+			json->at += strlen(words[i].text);
 			return 0;
 		}
 	}
@@ -441,20 +438,8 @@ bool tkb_json_number(const struct tkb_json *json,
                      const struct tkb_json_token *token, uint64_t *out)
 {
 	const char *text = json->text.data;
-	uint64_t value = 0;
 
-	if (token->type != TKB_JSON_NUMBER)
-		return false;
-	for (size_t i = token->start; i < token->end; i++) {
-		uint64_t digit;
-
-		if (!tkb_is_digit((unsigned char)text[i]))
-			return false;
-		digit = (uint64_t)(text[i] - '0');
-		if (value > UINT64_MAX / 10 || value * 10 > UINT64_MAX - digit)
-			return false;
-		value = value * 10 + digit;
-	}
-	*out = value;
-	return true;
+	return token->type == TKB_JSON_NUMBER &&
+	       tkb_digits_read(text + token->start, token->end - token->start,
+	                       out);
 }

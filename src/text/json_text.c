@@ -84,8 +84,7 @@ bool tkb_json_begins(struct tkb_bytes raw, struct tkb_bytes prefix,
 
 	if (!has_escapes(raw)) {
 		*end_out = prefix.size;
-		return raw.size >= prefix.size &&
-		       memcmp(raw.data, prefix.data, prefix.size) == 0;
+		return tkb_bytes_begin_with(raw, prefix);
 	}
 	while (matched < prefix.size) {
 		struct unit unit;

@@ -159,15 +159,10 @@ static int find_forms(enum tkb_path_style style,
 	return 0;
 }
 
-static bool stands_at(struct tkb_bytes text, size_t at, struct tkb_bytes part)
-{
-	return part.size <= text.size - at &&
-	       memcmp((const char *)text.data + at, part.data, part.size) == 0;
-}
-
 static const struct form *form_at(const struct forms *forms,
                                   struct tkb_bytes text, size_t at)
 {
+	const struct tkb_bytes rest = tkb_bytes_slice(text, at, text.size);
 	char quote;
 
 	if (!tkb_path_begins(forms->style, text, at))
@@ -178,7 +173,7 @@ static const struct form *form_at(const struct forms *forms,
 
 		if ((form->spelling.quote == '\0' ||
 		     form->spelling.quote == quote) &&
-		    stands_at(text, at, form->text) &&
+		    tkb_bytes_begin_with(rest, form->text) &&
 		    tkb_path_ends(forms->style, text, at + form->text.size))
 			return form;
 	}

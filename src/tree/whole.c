@@ -107,12 +107,7 @@ bool tkb_pickle_is_whole(struct tkb_bytes head, char last)
 {
 	/* Protocols 4 and 5 begin with a frame. Older ones are not told from
 	   formats that put something behind a pickle, as torch.save() did. */
-	static const char protocol4[] = "\x80\x04\x95";
-	static const char protocol5[] = "\x80\x05\x95";
-	const size_t size = sizeof(protocol4) - 1;
-	const bool is_pickle =
-		head.size >= size && (memcmp(head.data, protocol4, size) == 0 ||
-	                              memcmp(head.data, protocol5, size) == 0);
-
-	return !is_pickle || last == '.';
+	return last == '.' ||
+	       (!tkb_bytes_begin_with(head, tkb_text("\x80\x04\x95")) &&
+	        !tkb_bytes_begin_with(head, tkb_text("\x80\x05\x95")));
 }

@@ -15,6 +15,7 @@
 #include "base/draft.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "text/ascii.h"
 
 #define FIRST_LINE "tkbundle-seen 1\n"
 
@@ -45,28 +46,12 @@ static void lines_release(struct lines *lines)
 	*lines = (struct lines){ .count = 0 };
 }
 
-static bool read_sequence(const char *text, uint64_t *out)
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < DIGITS; i++) {
-		const uint64_t digit = (uint64_t)(text[i] - '0');
-
-		if (text[i] < '0' || text[i] > '9' ||
-		    number > (UINT64_MAX - digit) / 10)
-			return false;
-		number = number * 10 + digit;
-	}
-	*out = number;
-	return true;
-}
-
 static bool read_seen_line(const char *text, struct line *out)
 {
 	return tkb_digest_from_hex((struct tkb_bytes){ text, HEX },
 	                           &out->name) &&
 	       text[HEX] == ' ' &&
-	       read_sequence(text + HEX + 1, &out->sequence) &&
+	       tkb_digits_read(text + HEX + 1, DIGITS, &out->sequence) &&
 	       text[LINE - 1] == '\n';
 }
 
@@ -85,7 +70,7 @@ static int parse_seen(const char *path, struct tkb_bytes text,
 	const char *at = text.data;
 	int rc = 0;
 
-	if (text.size < first || memcmp(at, FIRST_LINE, first) != 0 ||
+	if (!tkb_bytes_begin_with(text, tkb_text(FIRST_LINE)) ||
 	    (text.size - first) % LINE != 0)
 		return fail_damaged(path, err);
 	for (size_t i = first; i < text.size && rc == 0; i += LINE) {
