@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/struct.h"
 #include "trust/date.h"
+#include "trust/signer.h"
 
 /* One key under two names would count twice. */
 static int check_keys(const struct tkb_trust *trust, struct tkb_error *err)
@@ -91,16 +92,6 @@ bool tkb_trust_may_sign(const struct tkb_trust_key *key,
 	               : matches_any(key->publish, key->publish_count, ref);
 }
 
-static bool has_key(const struct tkb_signing *signing,
-                    const struct tkb_digest *id)
-{
-	for (size_t i = 0; i < signing->key_count; i++) {
-		if (tkb_digest_equal(&signing->keys[i]->id, id))
-			return true;
-	}
-	return false;
-}
-
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref)
 {
@@ -111,7 +102,7 @@ bool tkb_trust_lets_promote(const struct tkb_trust *trust,
 
 		if (!matches_any(key->promote, key->promote_count, ref))
 			continue;
-		if (has_key(signing, &key->key->id))
+		if (tkb_signing_has_key(signing, &key->key->id))
 			return true;
 		is_named = true;
 	}
@@ -151,10 +142,11 @@ struct finding {
 	struct tkb_opinion *opinion;
 };
 
-static void say_why(struct finding *finding, const char *format, ...)
+/* Note why it is not trusted. Returns false, for is_fit(). */
+static bool say_why(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void say_why(struct finding *finding, const char *format, ...)
+static bool say_why(struct finding *finding, const char *format, ...)
 {
 	va_list values;
 
@@ -162,6 +154,7 @@ static void say_why(struct finding *finding, const char *format, ...)
 	(void)vsnprintf(finding->opinion->words, TKB_JUDGE_WORDS, format,
 	                values);
 	va_end(values);
+	return false;
 }
 
 static bool names(const struct tkb_envelope *envelope,
@@ -183,48 +176,43 @@ static bool is_fit(struct finding *finding,
 	char when[TKB_TIME_TEXT_SIZE];
 
 	if (judged->revoked != NULL &&
-	    tkb_digests_have(judged->revoked, &key->key->id)) {
-		say_why(finding, "'%s' has signed it, whose key is revoked",
-		        key->name);
-		return false;
-	}
+	    tkb_digests_have(judged->revoked, &key->key->id))
+		return say_why(finding,
+		               "'%s' has signed it, whose key is revoked",
+		               key->name);
 	if (strcmp(statement->ref, judged->ref) != 0) {
 		/* Of an image: see tkb_image_judge(). */
 		const bool is_tag = statement->ref[0] == ':';
 
-		say_why(finding, "'%s' has signed it for %s '%.200s'",
-		        key->name, is_tag ? "tag" : "ref",
-		        statement->ref + is_tag);
-		return false;
+		return say_why(finding, "'%s' has signed it for %s '%.200s'",
+		               key->name, is_tag ? "tag" : "ref",
+		               statement->ref + is_tag);
 	}
-	if (statement->stage != finding->stage) {
-		say_why(finding,
-		        "'%s' has signed it for stage '%s', and this ref wants "
-		        "'%s'",
-		        key->name, tkb_stage_name(statement->stage),
-		        tkb_stage_name(finding->stage));
-		return false;
-	}
-	if (!tkb_trust_may_sign(key, finding->stage, judged->ref)) {
-		say_why(finding, "'%s' has signed it, but may not %s this ref",
-		        key->name,
-		        finding->stage == TKB_TRUST_STAGE_PROD ? "promote to"
-		                                               : "publish");
-		return false;
-	}
+	if (statement->stage != finding->stage)
+		return say_why(
+			finding,
+			"'%s' has signed it for stage '%s', and this ref wants "
+			"'%s'",
+			key->name, tkb_stage_name(statement->stage),
+			tkb_stage_name(finding->stage));
+	if (!tkb_trust_may_sign(key, finding->stage, judged->ref))
+		return say_why(
+			finding, "'%s' has signed it, but may not %s this ref",
+			key->name,
+			finding->stage == TKB_TRUST_STAGE_PROD ? "promote to"
+							       : "publish");
 	if (statement->expires_s <= judged->now_s) {
 		tkb_time_text(statement->expires_s, when);
-		say_why(finding, "its signature by '%s' ended at %s", key->name,
-		        when);
-		return false;
+		return say_why(finding, "its signature by '%s' ended at %s",
+		               key->name, when);
 	}
 	if (tkb_trust_is_past(key, judged->now_s)) {
 		tkb_time_text(key->not_after_s, when);
-		say_why(finding,
-		        "'%s' has signed it, but its signatures counted only "
-		        "until %s",
-		        key->name, when);
-		return false;
+		return say_why(
+			finding,
+			"'%s' has signed it, but its signatures counted only "
+			"until %s",
+			key->name, when);
 	}
 	return true;
 }
@@ -261,16 +249,12 @@ static int weigh_key(struct finding *finding,
 	rc = tkb_envelope_check(envelope, key->key, &is_good, err);
 	if (rc < 0)
 		return rc;
-	if (!is_good) {
+	if (!is_good)
 		say_why(finding,
-		        "its signature names the key '%s', but is "
-		        "not by it",
+		        "its signature names the key '%s', but is not by it",
 		        key->name);
-		return 0;
-	}
-	if (is_fit(finding, &envelope->statement, key)) {
+	else if (is_fit(finding, &envelope->statement, key))
 		count_signature(finding, &envelope->statement, index);
-	}
 	return 0;
 }
 

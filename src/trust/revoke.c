@@ -62,13 +62,10 @@ static int check_revoked(const struct revoker *revoker,
 		                "'%.200s' may revoke, and a list cannot revoke "
 		                "its own keys: remove it from the policies",
 		                key->name);
-	for (size_t i = 0; i < revoker->signing.key_count; i++) {
-		if (tkb_digest_equal(&revoker->signing.keys[i]->id, digest))
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "a key that signs a list cannot be "
-			                "revoked by it: remove it from the "
-			                "policies");
-	}
+	if (tkb_signing_has_key(&revoker->signing, digest))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a key that signs a list cannot be revoked by "
+		                "it: remove it from the policies");
 	return 0;
 }
 

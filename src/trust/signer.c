@@ -111,11 +111,11 @@ int tkb_signer_knows(const struct tkb_signer *signer, const char *ref,
 	return rc;
 }
 
-static bool is_of_signer(const struct tkb_signer *signer,
-                         const struct tkb_digest *key)
+bool tkb_signing_has_key(const struct tkb_signing *signing,
+                         const struct tkb_digest *id)
 {
-	for (size_t i = 0; i < signer->signing.key_count; i++) {
-		if (tkb_digest_equal(&signer->signing.keys[i]->id, key))
+	for (size_t i = 0; i < signing->key_count; i++) {
+		if (tkb_digest_equal(&signing->keys[i]->id, id))
 			return true;
 	}
 	return false;
@@ -133,7 +133,8 @@ bool tkb_signer_is_alone(const struct tkb_signer *signer, const char *ref,
 		    envelope->statement.expires_s <= signer->now_s)
 			continue;
 		for (size_t k = 0; k < envelope->signature_count; k++) {
-			if (!is_of_signer(signer, &envelope->signatures[k].key))
+			if (!tkb_signing_has_key(&signer->signing,
+			                         &envelope->signatures[k].key))
 				return false;
 		}
 	}

@@ -22,6 +22,10 @@ TKB_NODISCARD int tkb_signing_read(struct tkb_signing *own,
                                    const struct tkb_signing *given,
                                    struct tkb_error *err);
 
+/* Is `id` the id of one of its keys? */
+bool tkb_signing_has_key(const struct tkb_signing *signing,
+                         const struct tkb_digest *id);
+
 /*
  * Check what a caller gave, and read the ref's envelopes. The sequence will be
  * larger than any that these keys have signed for the ref, and at least the
