@@ -22,13 +22,17 @@ struct state {
 static const struct state start = { { 0xc6a4a7935bd1e995,
 	                              0x9e3779b97f4a7c15 } };
 
-static uint64_t hash_bytes(uint64_t half, struct tkb_bytes bytes)
+static void hash_bytes(struct state *state, struct tkb_bytes bytes)
 {
 	const unsigned char *data = bytes.data;
+	uint64_t first = state->halves[0];
+	uint64_t second = state->halves[1];
 
-	for (size_t i = 0; i < bytes.size; i++)
-		half = (half ^ data[i]) * 0x100000001b3;
-	return half;
+	for (size_t i = 0; i < bytes.size; i++) {
+		first = (first ^ data[i]) * 0x100000001b3;
+		second = (second ^ data[i]) * 0x100000001b3;
+	}
+	*state = (struct state){ { first, second } };
 }
 
 static uint64_t mix_half(uint64_t half)
@@ -177,56 +181,36 @@ bool tkb_deepgemm_is_name(const char *folder)
 	       strspn(dot + 1, "0123456789abcdef") == DIGITS;
 }
 
-/*
- * Hash everything that comes before the code; false if there is no such
- * combination.
- */
-static bool begin_hash(const char *folder,
-                       const struct tkb_deepgemm_place *place, size_t number,
-                       struct state *out)
+bool tkb_deepgemm_rename(const char *folder, struct tkb_bytes code,
+                         const struct tkb_deepgemm_place *place, size_t way,
+                         char out[TKB_DEEPGEMM_NAME_SIZE])
 {
-	const struct way way = way_of(number);
+	const struct way chosen = way_of(way);
+	const int length = (int)(strrchr(folder, '.') - folder);
+	struct state state = start;
 	char flags[FLAGS_SIZE];
-	int length;
 
-	if (way.compiler != COMPILER_NVCC && place->cuda == NULL)
+	if ((chosen.compiler != COMPILER_NVCC && place->cuda == NULL) ||
+	    format_flags(&chosen, place, flags) >= FLAGS_SIZE)
 		return false;
-	length = format_flags(&way, place, flags);
-	if (length >= FLAGS_SIZE)
-		return false;
-	*out = start;
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t half =
-			hash_bytes(out->halves[i], kernel_of_folder(folder));
-
-		half = hash_bytes(half, tkb_text("$$"));
-		out->halves[i] = hash_bytes(half, tkb_text(flags));
-	}
+	hash_bytes(&state, kernel_of_folder(folder));
+	hash_bytes(&state, tkb_text("$$"));
+	hash_bytes(&state, tkb_text(flags));
+	hash_bytes(&state, code);
+	(void)snprintf(out, TKB_DEEPGEMM_NAME_SIZE, "%.*s.%016llx%016llx",
+	               length, folder,
+	               (unsigned long long)mix_half(state.halves[0]),
+	               (unsigned long long)mix_half(state.halves[1]));
 	return true;
-}
-
-static uint64_t hash_half(const struct state *begun, size_t half,
-                          struct tkb_bytes code)
-{
-	return mix_half(hash_bytes(begun->halves[half], code));
 }
 
 static bool is_way(const char *folder, struct tkb_bytes code,
-                   const struct tkb_deepgemm_place *place, size_t number)
+                   const struct tkb_deepgemm_place *place, size_t way)
 {
-	const char *digits = strrchr(folder, '.') + 1;
-	struct state begun;
-	char hex[DIGITS / 2 + 1];
+	char name[TKB_DEEPGEMM_NAME_SIZE];
 
-	if (!begin_hash(folder, place, number, &begun))
-		return false;
-	for (size_t i = 0; i < 2; i++) {
-		(void)snprintf(hex, sizeof(hex), "%016llx",
-		               (unsigned long long)hash_half(&begun, i, code));
-		if (memcmp(hex, digits + i * (DIGITS / 2), DIGITS / 2) != 0)
-			return false;
-	}
-	return true;
+	return tkb_deepgemm_rename(folder, code, place, way, name) &&
+	       strcmp(name, folder) == 0;
 }
 
 bool tkb_deepgemm_reproduce(const char *folder, struct tkb_bytes code,
@@ -242,20 +226,4 @@ bool tkb_deepgemm_reproduce(const char *folder, struct tkb_bytes code,
 		}
 	}
 	return false;
-}
-
-bool tkb_deepgemm_rename(const char *folder, struct tkb_bytes code,
-                         const struct tkb_deepgemm_place *place, size_t way,
-                         char out[TKB_DEEPGEMM_NAME_SIZE])
-{
-	const int length = (int)(strrchr(folder, '.') - folder);
-	struct state begun = start;
-
-	if (!begin_hash(folder, place, way, &begun))
-		return false;
-	(void)snprintf(out, TKB_DEEPGEMM_NAME_SIZE, "%.*s.%016llx%016llx",
-	               length, folder,
-	               (unsigned long long)hash_half(&begun, 0, code),
-	               (unsigned long long)hash_half(&begun, 1, code));
-	return true;
 }
