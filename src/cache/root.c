@@ -63,15 +63,15 @@ static int32_t device_of(DIR *dir, const char *name)
 	return device_number(name);
 }
 
-static int append_root(struct tkb_roots *roots, size_t *capacity, char *path,
-                       int fd, uint32_t device, struct tkb_error *err)
+static int append_root(struct tkb_roots *roots, char *path, int fd,
+                       uint32_t device, struct tkb_error *err)
 {
 	const struct tkb_root root = { .path = path,
 		                       .fd = fd,
 		                       .device = device };
 	int rc;
 
-	rc = tkb_append(&roots->items, &roots->count, capacity, &root,
+	rc = tkb_append(&roots->items, &roots->count, &roots->capacity, &root,
 	                sizeof(root), err);
 	if (rc < 0) {
 		free(path);
@@ -99,8 +99,7 @@ static int join_absolute(const char *path, const char *below, char **out,
 }
 
 static int open_root(const char *path, const char *below, uint32_t device,
-                     struct tkb_roots *roots, size_t *capacity,
-                     struct tkb_error *err)
+                     struct tkb_roots *roots, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
 	int fd;
@@ -116,7 +115,7 @@ static int open_root(const char *path, const char *below, uint32_t device,
 		                                   "'%s' is not a folder", full)
 		                        : rc;
 	}
-	return append_root(roots, capacity, tkb_take(full), fd, device, err);
+	return append_root(roots, tkb_take(full), fd, device, err);
 }
 
 /* Open the folder "triton" in `path`; TKB_MISS if there is none. */
@@ -150,8 +149,7 @@ static void format_below(char out[32], uint32_t device)
 }
 
 static int open_device(const char *path, DIR *triton, const char *name,
-                       struct tkb_roots *roots, size_t *capacity,
-                       struct tkb_error *err)
+                       struct tkb_roots *roots, struct tkb_error *err)
 {
 	const int32_t device = device_of(triton, name);
 	char below[32];
@@ -159,11 +157,11 @@ static int open_device(const char *path, DIR *triton, const char *name,
 	if (device < 0)
 		return 0;
 	format_below(below, (uint32_t)device);
-	return open_root(path, below, (uint32_t)device, roots, capacity, err);
+	return open_root(path, below, (uint32_t)device, roots, err);
 }
 
 static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
-                        size_t *capacity, struct tkb_error *err)
+                        struct tkb_error *err)
 {
 	const struct dirent *item = NULL;
 	int rc = 0;
@@ -172,7 +170,7 @@ static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
 		rc = tkb_dir_next(triton, &item, err);
 		if (rc == 0)
 			rc = open_device(path, triton, item->d_name, roots,
-			                 capacity, err);
+			                 err);
 	}
 	if (rc < 0)
 		return rc;
@@ -239,7 +237,6 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
 	TKB_AUTO(tkb_dir_close_at) DIR *triton = NULL;
 	struct stat status;
-	size_t capacity = 0;
 	int rc;
 
 	if (path[0] == '\0')
@@ -249,12 +246,12 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 
 	rc = open_triton(path, &triton, err);
 	if (rc == 0)
-		rc = open_devices(path, triton, &roots, &capacity, err);
+		rc = open_devices(path, triton, &roots, err);
 	if (rc < 0)
 		return rc;
 	roots.is_inductor = roots.count != 0;
 	if (roots.count == 0) {
-		rc = open_root(path, "", 0, &roots, &capacity, err);
+		rc = open_root(path, "", 0, &roots, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -270,27 +267,24 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 static int open_or_make(char **full, uint32_t device, bool make,
                         struct tkb_roots *roots, struct tkb_error *err)
 {
-	size_t capacity = roots->count; /* no spare room: roots come one by
-	                                   one */
 	struct stat status;
 	int rc;
 
 	if (stat(*full, &status) < 0 && errno == ENOENT) {
 		if (!make)
-			return append_root(roots, &capacity, tkb_take(*full),
-			                   -1, device, err);
+			return append_root(roots, tkb_take(*full), -1, device,
+			                   err);
 		rc = tkb_path_make_folders(*full, err);
 		if (rc < 0)
 			return rc;
 	}
-	return open_root(*full, "", device, roots, &capacity, err);
+	return open_root(*full, "", device, roots, err);
 }
 
 static int add_tree_root(const struct tkb_tree *tree, bool make,
                          struct tkb_roots *roots, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
-	size_t capacity = roots->count;
 	int rc;
 
 	if (!tkb_tree_name_is_valid(tree->name))
@@ -308,7 +302,7 @@ static int add_tree_root(const struct tkb_tree *tree, bool make,
 		                "the path of tree '%s' is empty", tree->name);
 	rc = join_absolute(tree->path, "", &full, err);
 	if (rc == 0 && tree->is_external)
-		rc = append_root(roots, &capacity, tkb_take(full), -1, 0, err);
+		rc = append_root(roots, tkb_take(full), -1, 0, err);
 	else if (rc == 0)
 		rc = open_or_make(&full, 0, make, roots, err);
 	if (rc == 0)
@@ -361,7 +355,6 @@ int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
 	TKB_AUTO(tkb_free_at) char *full = NULL;
 	const char *slash = strrchr(below, '/');
 	const int32_t device = device_number(slash == NULL ? below : slash + 1);
-	size_t capacity = roots->count;
 	int fd;
 	int rc;
 
@@ -371,7 +364,7 @@ int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
 	fd = tkb_fd_open_folder(roots->items[index].fd, below);
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open cache root '%s'", full);
-	return append_root(roots, &capacity, tkb_take(full), fd,
+	return append_root(roots, tkb_take(full), fd,
 	                   device < 0 ? 0 : (uint32_t)device, err);
 }
 

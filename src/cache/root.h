@@ -25,6 +25,7 @@ struct tkb_root {
 struct tkb_roots {
 	struct tkb_root *items; /* owned; sorted by device */
 	size_t count;
+	size_t capacity;
 	bool is_inductor;
 };
 
