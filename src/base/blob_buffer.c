@@ -154,11 +154,8 @@ static int read_live(void *self, uint64_t offset, void *data, size_t size,
 	       (offset > buffer->size || size > buffer->size - offset))
 		(void)pthread_cond_wait(&buffer->changed, &buffer->lock);
 	rc = read_held(buffer, offset, data, size, got_out, err);
-	if (rc == 0 && *got_out < size && buffer->failure.status < 0) {
-		rc = buffer->failure.status;
-		if (err != NULL)
-			*err = buffer->failure;
-	}
+	if (rc == 0 && *got_out < size && buffer->failure.status < 0)
+		rc = tkb_fail_as(err, buffer->failure.status, &buffer->failure);
 	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;
 }

@@ -142,9 +142,7 @@ int tkb_parallel_share(struct tkb_parallel_team *team, size_t worker,
 	while (share.helper_count != 0)
 		(void)pthread_cond_wait(&team->ended, &team->lock);
 	(void)pthread_mutex_unlock(&team->lock);
-	if (share.rc < 0 && err != NULL)
-		*err = share.err;
-	return share.rc;
+	return share.rc < 0 ? tkb_fail_as(err, share.rc, &share.err) : share.rc;
 }
 
 /* Help with parts until no thread can open another share. */
@@ -336,9 +334,7 @@ static int work_in_team(struct tkb_parallel_team *team, size_t threads,
 	(void)pthread_cond_destroy(&team->ended);
 	(void)pthread_mutex_destroy(&team->lock);
 
-	if (team->rc < 0 && err != NULL)
-		*err = team->err;
-	return team->rc;
+	return team->rc < 0 ? tkb_fail_as(err, team->rc, &team->err) : team->rc;
 }
 
 int tkb_parallel(size_t count, size_t threads,

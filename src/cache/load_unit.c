@@ -284,11 +284,8 @@ static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
 		                          err);
 	if (rc < 0)
 		return rc;
-	if (!is_fresh) {
-		if (err != NULL)
-			*err = why;
-		return why.status;
-	}
+	if (!is_fresh)
+		return tkb_fail_as(err, why.status, &why);
 	file->style = TKB_PATH_STYLE_BUILD;
 	file->is_last = true;
 	tkb_buf_reset(&loader->text);

@@ -127,11 +127,8 @@ static int keep_fault(struct tkb_pack *pack, size_t entry, int rc,
 {
 	if (rc >= 0)
 		return 0;
-	if (!tkb_failure_is_of_entry(rc, fault)) {
-		if (err != NULL)
-			*err = *fault;
-		return rc;
-	}
+	if (!tkb_failure_is_of_entry(rc, fault))
+		return tkb_fail_as(err, rc, fault);
 	pack->faults[entry] = malloc(sizeof(*fault));
 	if (pack->faults[entry] == NULL)
 		return tkb_fail_nomem(err);

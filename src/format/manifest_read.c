@@ -11,6 +11,12 @@
 #include "format/manifest_schema.h"
 #include "format/manifest_trees.h"
 
+void tkb_manifest_release(struct tkb_manifest *manifest)
+{
+	tkb_arena_release(&manifest->arena);
+	*manifest = (struct tkb_manifest){ 0 };
+}
+
 /* The bit of a known word, or 0. */
 static unsigned feature_of(const char *word)
 {
@@ -248,11 +254,8 @@ int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
 	if (rc == 0)
 		rc = check_identities(&reading.manifest, err);
 	if ((rc == TKB_ERR_CORRUPT || rc == TKB_ERR_UNSUPPORTED) &&
-	    check_version(&document, &newer) == TKB_ERR_UNSUPPORTED) {
-		if (err != NULL)
-			*err = newer;
-		return TKB_ERR_UNSUPPORTED;
-	}
+	    check_version(&document, &newer) == TKB_ERR_UNSUPPORTED)
+		return tkb_fail_as(err, TKB_ERR_UNSUPPORTED, &newer);
 	if (rc < 0)
 		return rc;
 	*out = reading.manifest;

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tkbundle/memory.h>
+
 #include "base/fd.h"
 #include "cache/watch.h"
 #include "format/reader.h"
@@ -125,23 +127,6 @@ static int read_bundle_file(void *self, uint64_t offset, void *data,
 	if (got < 0)
 		return tkb_fail_errno(err, "cannot read");
 	*got_out = (size_t)got;
-	return 0;
-}
-
-static int read_memory(void *self, uint64_t offset, void *data, size_t size,
-                       size_t *got_out, struct tkb_error *err)
-{
-	const struct tkb_bundle *bundle = self;
-	const size_t total = bundle->memory.size;
-
-	(void)err;
-	*got_out = 0;
-	if (offset >= total || size == 0)
-		return 0;
-	if (size > total - (size_t)offset)
-		size = total - (size_t)offset;
-	memcpy(data, (const char *)bundle->memory.data + offset, size);
-	*got_out = size;
 	return 0;
 }
 
@@ -290,8 +275,7 @@ int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
 	if (bundle == NULL)
 		return tkb_fail_nomem(err);
 	bundle->memory = bytes;
-	bundle->source =
-		(struct tkb_source){ .read_at = read_memory, .self = bundle };
+	bundle->source = tkb_memory_source(&bundle->memory);
 	return finish_open(&bundle, out, err);
 }
 

@@ -215,7 +215,5 @@ int tkb_bundle_read_header(struct tkb_bundle *bundle, struct tkb_error *err)
 		bundle->fault = fault;
 		return 0;
 	}
-	if (rc < 0 && err != NULL)
-		*err = fault;
-	return rc;
+	return rc < 0 ? tkb_fail_as(err, rc, &fault) : rc;
 }

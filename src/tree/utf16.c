@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/utf16.h"
 
+#include "base/utf8.h"
+
 enum {
 	MARK = 0xfeff,
 	UNIT_SIZE = 2
@@ -42,20 +44,11 @@ void tkb_utf16_narrow(struct tkb_bytes text, enum tkb_utf16 order,
                       struct tkb_buf *out)
 {
 	for (size_t at = 0; at + 1 < text.size; at += UNIT_SIZE) {
-		const unsigned unit = unit_at(text, at, order);
+		char bytes[4];
+		const size_t size =
+			tkb_utf8_encode(unit_at(text, at, order), bytes);
 
-		if (unit < 0x80) {
-			tkb_buf_add_byte(out, (char)unit);
-			continue;
-		}
-		if (unit < 0x800) {
-			tkb_buf_add_byte(out, (char)(0xc0 | unit >> 6));
-		} else {
-			tkb_buf_add_byte(out, (char)(0xe0 | unit >> 12));
-			tkb_buf_add_byte(out,
-			                 (char)(0x80 | (unit >> 6 & 0x3f)));
-		}
-		tkb_buf_add_byte(out, (char)(0x80 | (unit & 0x3f)));
+		tkb_buf_add(out, (struct tkb_bytes){ bytes, size });
 	}
 }
 

@@ -67,9 +67,7 @@ static int enter_folder(struct walk *walk, int dir_fd, const char *name,
 	walk->depth--;
 	if (rc == TKB_ERR_IO && why.reason == TKB_REASON_UNREADABLE)
 		return tell_refused(walk, &why, err);
-	if (rc < 0 && err != NULL)
-		*err = why;
-	return rc;
+	return rc < 0 ? tkb_fail_as(err, rc, &why) : rc;
 }
 
 static int visit_item(struct walk *walk, int dir_fd, const char *name,
