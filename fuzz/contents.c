@@ -86,7 +86,9 @@ static size_t file_at(const struct fuzz_contents *contents, const char *path)
 		const struct tkb_entry *entry = &contents->manifest.entries[i];
 
 		for (size_t j = 0; j < entry->file_count; j++) {
-			const struct tkb_member member = { entry, i, j };
+			const struct tkb_member member = { .entry = entry,
+				                           .entry_index = i,
+				                           .file = j };
 			char wanted[TKB_MEMBER_PATH_SIZE];
 
 			tkb_member_path(&member, wanted);

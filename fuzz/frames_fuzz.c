@@ -140,7 +140,9 @@ static void add_items(const struct maker *maker, struct tkb_bytes ranges,
 
 		for (size_t j = 0; j < entry->file_count; j++)
 			members[count++] =
-				(struct tkb_member){ entry, chosen[i], j };
+				(struct tkb_member){ .entry = entry,
+				                     .entry_index = chosen[i],
+				                     .file = j };
 	}
 	tkb_members_sort(members, count);
 	for (size_t i = 0; i < count; i++) {

@@ -38,16 +38,24 @@ int tkb_compare_texts(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-size_t tkb_sort_texts(const char **texts, size_t count)
+size_t tkb_unique(void *items, size_t count, size_t size,
+                  int (*compare)(const void *a, const void *b))
 {
+	char *bytes = items;
 	size_t kept = 0;
 
-	tkb_sort(texts, count, sizeof(*texts), tkb_compare_texts);
 	for (size_t i = 0; i < count; i++) {
-		if (kept == 0 || strcmp(texts[i], texts[kept - 1]) != 0)
-			texts[kept++] = texts[i];
+		if (kept == 0 ||
+		    compare(bytes + (kept - 1) * size, bytes + i * size) != 0)
+			memmove(bytes + kept++ * size, bytes + i * size, size);
 	}
 	return kept;
+}
+
+size_t tkb_sort_texts(const char **texts, size_t count)
+{
+	tkb_sort(texts, count, sizeof(*texts), tkb_compare_texts);
+	return tkb_unique(texts, count, sizeof(*texts), tkb_compare_texts);
 }
 
 bool tkb_is_among(const char *text, const char *const *texts, size_t count)

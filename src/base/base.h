@@ -69,6 +69,10 @@ void tkb_sort(void *items, size_t count, size_t size,
 /* Compare items by the `const char *` that they begin with, for tkb_sort(). */
 int tkb_compare_texts(const void *a, const void *b);
 
+/* Of equal items that are neighbours, keep the first. Returns how many are left. */
+size_t tkb_unique(void *items, size_t count, size_t size,
+                  int (*compare)(const void *a, const void *b));
+
 /* Sort `count` texts, drop duplicates, and return how many are left. */
 size_t tkb_sort_texts(const char **texts, size_t count);
 

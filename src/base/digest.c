@@ -68,17 +68,13 @@ int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
 }
 
 int tkb_hasher_check(struct tkb_hasher *hasher, struct tkb_bytes bytes,
-                     const struct tkb_digest *wanted, bool *out,
-                     struct tkb_error *err)
+                     const struct tkb_digest *wanted, struct tkb_error *err)
 {
 	struct tkb_digest digest;
 	int rc;
 
 	rc = tkb_hasher_digest(hasher, bytes, &digest, err);
-	if (rc < 0)
-		return rc;
-	*out = tkb_digest_equal(&digest, wanted);
-	return 0;
+	return rc == 0 && !tkb_digest_equal(&digest, wanted) ? TKB_MISS : rc;
 }
 
 int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
@@ -169,15 +165,11 @@ int tkb_compare_digests(const void *a, const void *b)
 
 void tkb_digests_sort(struct tkb_digests *digests)
 {
-	struct tkb_digest *items = digests->items;
-	size_t kept = 0;
-
-	tkb_sort(items, digests->count, sizeof(*items), tkb_compare_digests);
-	for (size_t i = 0; i < digests->count; i++) {
-		if (kept == 0 || !tkb_digest_equal(&items[kept - 1], &items[i]))
-			items[kept++] = items[i];
-	}
-	digests->count = kept;
+	tkb_sort(digests->items, digests->count, sizeof(*digests->items),
+	         tkb_compare_digests);
+	digests->count =
+		tkb_unique(digests->items, digests->count,
+	                   sizeof(*digests->items), tkb_compare_digests);
 }
 
 bool tkb_digests_have(const struct tkb_digests *digests,

@@ -29,10 +29,10 @@ TKB_NODISCARD int tkb_hasher_digest(struct tkb_hasher *hasher,
                                     struct tkb_digest *out,
                                     struct tkb_error *err);
 
-/* Does `bytes` have the digest `wanted`? */
+/* Returns 0 if `bytes` have the digest `wanted`, TKB_MISS if another one. */
 TKB_NODISCARD int tkb_hasher_check(struct tkb_hasher *hasher,
                                    struct tkb_bytes bytes,
-                                   const struct tkb_digest *wanted, bool *out,
+                                   const struct tkb_digest *wanted,
                                    struct tkb_error *err);
 
 /* Hash bytes that come in pieces: begin, add any number of pieces, end. */
@@ -87,6 +87,21 @@ static inline int tkb_hex_value(int digit)
 	if (digit >= 'A' && digit <= 'F')
 		return digit - 'A' + 10;
 	return -1;
+}
+
+/* The value of four of them, as in \uXXXX of JSON, or -1. */
+static inline int32_t tkb_hex4_value(const unsigned char *digits)
+{
+	int32_t value = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const int digit = tkb_hex_value(digits[i]);
+
+		if (digit < 0)
+			return -1;
+		value = value << 4 | digit;
+	}
+	return value;
 }
 
 #endif

@@ -187,7 +187,6 @@ static int check_group(struct tkb_loader *loader,
 {
 	char path[PATH_SIZE];
 	struct tkb_stamp stamp = { 0 };
-	bool is_same = false;
 	int rc;
 
 	format_path(path, found, found->group_name);
@@ -197,14 +196,12 @@ static int check_group(struct tkb_loader *loader,
 	if (rc < 0)
 		return rc;
 	rc = tkb_hasher_check(&loader->hasher, tkb_buf_bytes(&loader->scratch),
-	                      &found->group_digest, &is_same, err);
-	if (rc < 0)
-		return rc;
-	if (!is_same)
+	                      &found->group_digest, err);
+	if (rc == TKB_MISS)
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "the group file changed while the entry "
 		                      "was read");
-	return 0;
+	return rc;
 }
 
 int tkb_scanned_entry_check(struct tkb_loader *loader,

@@ -59,16 +59,10 @@ static int compare_orders(const void *a, const void *b)
 
 void tkb_key_notes_sort(struct tkb_key_notes *notes)
 {
-	size_t kept = 0;
-
 	tkb_sort(notes->items, notes->count, sizeof(*notes->items),
 	         compare_orders);
-	for (size_t i = 0; i < notes->count; i++) {
-		if (kept == 0 || strcmp(notes->items[kept - 1].key,
-		                        notes->items[i].key) != 0)
-			notes->items[kept++] = notes->items[i];
-	}
-	notes->count = kept;
+	notes->count = tkb_unique(notes->items, notes->count,
+	                          sizeof(*notes->items), tkb_key_note_compare);
 }
 
 const struct tkb_key_note *tkb_key_notes_find(const struct tkb_key_notes *notes,

@@ -234,16 +234,14 @@ static int keep_payload(struct maker *maker, size_t item, size_t nth,
 	const size_t index = item - manifest->entry_count;
 	const struct tkb_bytes bytes =
 		tkb_decoder_file(&maker->decoder, nth, 0);
-	bool is_right = false;
 	const char *kept;
 	int rc;
 
 	rc = tkb_hasher_check(&maker->decoder.hasher, bytes,
-	                      &manifest->entries[item].files[0].digest,
-	                      &is_right, err);
+	                      &manifest->entries[item].files[0].digest, err);
 	if (rc < 0)
 		return rc;
-	if (!is_right) {
+	if (rc == TKB_MISS) {
 		maker->faults[index] = "its payload has another digest than "
 				       "the manifest says";
 		return 0;

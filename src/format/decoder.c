@@ -26,7 +26,6 @@ void tkb_decoder_close(struct tkb_decoder *decoder)
 	tkb_buf_release(&decoder->tar);
 	free(decoder->members);
 	free(decoder->files);
-	free(decoder->placed);
 	free(decoder->firsts);
 	*decoder = (struct tkb_decoder){ 0 };
 }
@@ -36,7 +35,6 @@ int tkb_frame_read(const struct tkb_bundle *bundle,
                    struct tkb_buf *out, struct tkb_error *err)
 {
 	const size_t size = (size_t)frame->packed_size;
-	bool is_right = false;
 	unsigned char *place;
 	size_t got = 0;
 	int rc;
@@ -52,15 +50,12 @@ int tkb_frame_read(const struct tkb_bundle *bundle,
 		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
 	out->size = size;
 
-	rc = tkb_hasher_check(hasher, tkb_buf_bytes(out), &frame->digest,
-	                      &is_right, err);
-	if (rc < 0)
-		return rc;
-	if (!is_right)
+	rc = tkb_hasher_check(hasher, tkb_buf_bytes(out), &frame->digest, err);
+	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "its bytes have another digest than the "
 		                "bundle says");
-	return 0;
+	return rc;
 }
 
 /* List the frame's members in order, and where their bytes go. */
@@ -88,11 +83,6 @@ static int expect_members(struct tkb_decoder *decoder,
 				return rc;
 			rc = tkb_grow(&decoder->files, &decoder->file_capacity,
 			              count, sizeof(*decoder->files), err);
-			if (rc < 0)
-				return rc;
-			rc = tkb_grow(&decoder->placed,
-			              &decoder->placed_capacity, count,
-			              sizeof(*decoder->placed), err);
 			if (rc < 0)
 				return rc;
 			decoder->members[count++] = (struct tkb_member){
@@ -274,11 +264,11 @@ static int place_member(struct tkb_decoder *decoder,
 	size_t at = first;
 
 	if (first < decoder->member_count)
-		at += decoder->placed[first];
+		at += decoder->members[first].placed;
 	if (at == decoder->member_count ||
 	    compare_with_member(wanted, &decoder->members[at]) != 0)
 		return TKB_MISS;
-	decoder->placed[first]++;
+	decoder->members[first].placed++;
 	return keep_member(decoder, &decoder->members[at], bytes, err);
 }
 
@@ -292,8 +282,6 @@ static int read_mixed(struct tkb_decoder *decoder,
 
 	qsort(decoder->members, decoder->member_count,
 	      sizeof(*decoder->members), compare_members);
-	memset(decoder->placed, 0,
-	       decoder->member_count * sizeof(*decoder->placed));
 	for (uint64_t i = 0; i < total; i++) {
 		struct wanted wanted = { 0 };
 		struct tkb_bytes bytes;

@@ -41,19 +41,15 @@ static int checked_file(struct tkb_decoder *decoder,
                         const struct tkb_file *file, struct tkb_bytes bytes,
                         struct tkb_error *err)
 {
-	bool is_right = false;
 	int rc;
 
-	rc = tkb_hasher_check(&decoder->hasher, bytes, &file->digest, &is_right,
-	                      err);
-	if (rc < 0)
-		return rc;
-	if (!is_right)
+	rc = tkb_hasher_check(&decoder->hasher, bytes, &file->digest, err);
+	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'%s': '%s' has another digest than the "
 		                "manifest says",
 		                bundle->name, file->name);
-	return 0;
+	return rc;
 }
 
 int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,

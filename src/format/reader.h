@@ -94,10 +94,6 @@ struct tkb_decoder {
 	struct tkb_bytes *files; /* owned; the files of the frame's entries,
 	                            in order */
 	size_t file_capacity;
-	/* Owned. In a mixed frame: at the first of equal members, how many
-	   of them have their bytes already. */
-	size_t *placed;
-	size_t placed_capacity;
 	size_t *firsts; /* owned; each entry's first index in `files` */
 	size_t first_capacity;
 	const struct tkb_frame *frame; /* the decoded frame */

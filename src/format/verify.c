@@ -48,19 +48,16 @@ static void verifier_close(struct verifier *verifier)
 static int check_digest(struct checker *checker, const struct tkb_file *file,
                         struct tkb_bytes bytes, struct tkb_error *err)
 {
-	bool is_right = false;
 	int rc;
 
 	rc = tkb_hasher_check(&checker->decoder.hasher, bytes, &file->digest,
-	                      &is_right, err);
-	if (rc < 0)
-		return rc;
-	if (!is_right)
+	                      err);
+	if (rc == TKB_MISS)
 		return tkb_fail_entry(err, TKB_REASON_DAMAGED,
 		                      "'%s' has another digest than the "
 		                      "manifest says",
 		                      file->name);
-	return 0;
+	return rc;
 }
 
 /* Check that the file's paths can be restored for any folder. */

@@ -46,6 +46,9 @@ struct tkb_member {
 	const struct tkb_entry *entry;
 	size_t entry_index; /* in the manifest */
 	size_t file;
+	/* For a decoder of a mixed frame: at the first of equal members, how
+	   many of them have their bytes already. */
+	size_t placed;
 };
 
 /* Sort the members of one frame by extension, name, key and entry. */

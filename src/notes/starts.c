@@ -127,17 +127,11 @@ static int compare_report_digests(const void *a, const void *b)
 /* Keep each report once, and sort them by age. */
 static void sort_reports(struct reports *reports)
 {
-	size_t kept = 0;
-
 	tkb_sort(reports->items, reports->count, sizeof(*reports->items),
 	         compare_report_digests);
-	for (size_t i = 0; i < reports->count; i++) {
-		if (kept == 0 ||
-		    !tkb_digest_equal(&reports->items[kept - 1].digest,
-		                      &reports->items[i].digest))
-			reports->items[kept++] = reports->items[i];
-	}
-	reports->count = kept;
+	reports->count =
+		tkb_unique(reports->items, reports->count,
+	                   sizeof(*reports->items), tkb_compare_digests);
 	tkb_sort(reports->items, reports->count, sizeof(*reports->items),
 	         compare_reports);
 }

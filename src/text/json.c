@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text/json.h"
 
-#include "text/json_hex.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 #include "text/ascii.h"
 
@@ -57,7 +57,7 @@ static bool is_canonical_escape(const unsigned char *escape)
 		if (escape[i] >= 'A' && escape[i] <= 'F')
 			return false;
 	}
-	value = tkb_json_hex4(escape + 2);
+	value = tkb_hex4_value(escape + 2);
 	return value >= 0 && value < 0x20;
 }
 
@@ -72,7 +72,7 @@ static size_t escape_length(const struct tkb_json *json, size_t at)
 	if (left < 2)
 		return 0;
 	if (escape[1] == 'u')
-		length = left >= 6 && tkb_json_hex4(escape + 2) >= 0 ? 6 : 0;
+		length = left >= 6 && tkb_hex4_value(escape + 2) >= 0 ? 6 : 0;
 	else
 		length = strchr("\"\\/bfnrt", escape[1]) != NULL &&
 		                         escape[1] != '\0'

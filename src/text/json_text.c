@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "text/json_hex.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 
 static bool has_escapes(struct tkb_bytes raw)
@@ -20,12 +20,12 @@ struct unit {
 
 static struct unit unicode_unit(const unsigned char *escape, size_t left)
 {
-	uint32_t code = (uint32_t)tkb_json_hex4(escape + 2);
+	uint32_t code = (uint32_t)tkb_hex4_value(escape + 2);
 	struct unit unit = { .took = 6 };
 
 	if (code >= 0xd800 && code < 0xdc00 && left >= 12 &&
 	    escape[6] == '\\' && escape[7] == 'u') {
-		const uint32_t low = (uint32_t)tkb_json_hex4(escape + 8);
+		const uint32_t low = (uint32_t)tkb_hex4_value(escape + 8);
 
 		if (low >= 0xdc00 && low < 0xe000) {
 			code = 0x10000 + ((code - 0xd800) << 10) +
