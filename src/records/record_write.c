@@ -181,11 +181,9 @@ int tkb_record_write(const struct tkb_bundle *bundle,
                      const struct tkb_record_facts *facts, struct tkb_buf *out,
                      struct tkb_error *err)
 {
-	const struct tkb_times *times = facts != NULL ? facts->times : NULL;
-	const struct tkb_versions *versions =
-		facts != NULL ? facts->versions : NULL;
-	const struct tkb_pushes *pushes = facts != NULL ? facts->pushes : NULL;
-	const struct tkb_makers *makers = facts != NULL ? facts->makers : NULL;
+	static const struct tkb_record_facts none = { .times = NULL };
+	const struct tkb_record_facts *known = facts != NULL ? facts : &none;
+	const struct tkb_pushes *pushes = known->pushes;
 	bool has_makers;
 	const size_t count = tkb_bundle_entry_count(bundle);
 	/* Units come last. */
@@ -203,8 +201,8 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_buf_add_text(out, ",\"entries\":[");
 	for (size_t i = 0; i < count; i++) {
 		tkb_buf_add_text(out, i == 0 ? "" : ",");
-		rc = write_record_entry(tkb_bundle_entry(bundle, i), versions,
-		                        out, err);
+		rc = write_record_entry(tkb_bundle_entry(bundle, i),
+		                        known->versions, out, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -213,15 +211,15 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 		&bundle->frames_digest);
 	if (bundle->manifest.layout != NULL)
 		tkb_json_add_text(out, ",\"layout\":", bundle->manifest.layout);
-	has_makers = write_makers(bundle, makers, out);
+	has_makers = write_makers(bundle, known->makers, out);
 	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
 	if (pushes != NULL && pushes->count > 0) {
 		tkb_buf_add_text(out, ",\"pushes\":");
 		tkb_pushes_write(pushes, out);
 	}
-	if (has_times(bundle, times)) {
+	if (has_times(bundle, known->times)) {
 		version = TKB_RECORD_VERSION_TIMES;
-		write_times(bundle, times, out);
+		write_times(bundle, known->times, out);
 	}
 	if (write_notes(bundle, pushes, out) || has_makers)
 		version = TKB_RECORD_VERSION_NOTES;

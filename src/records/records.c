@@ -180,6 +180,7 @@ int tkb_records_keep_whole(struct tkb_record_list *list, struct tkb_error *err)
 struct owner {
 	const struct tkb_signer *signer;
 	const char *ref;
+	bool is_alone; /* nobody else may have signed them */
 };
 
 static int is_own_record(void *self, struct tkb_record *record, bool *out,
@@ -190,44 +191,32 @@ static int is_own_record(void *self, struct tkb_record *record, bool *out,
 	int rc;
 
 	rc = tkb_record_subject(record, &subject, err);
-	return rc == 0 ? tkb_signer_knows(owner->signer, owner->ref, &subject,
-	                                  out, err)
-	               : rc;
+	if (rc == 0)
+		rc = tkb_signer_knows(owner->signer, owner->ref, &subject, out,
+		                      err);
+	if (rc == 0 && *out && owner->is_alone)
+		*out = tkb_signer_is_alone(owner->signer, owner->ref, &subject);
+	return rc;
 }
 
 int tkb_records_keep_own(struct tkb_record_list *list,
                          const struct tkb_signer *signer, const char *ref,
                          struct tkb_error *err)
 {
-	struct owner owner = { signer, ref };
+	struct owner owner = { .signer = signer, .ref = ref };
 
 	return signer == NULL
 	               ? 0
 	               : tkb_records_keep(list, is_own_record, &owner, err);
 }
 
-static int is_alone(void *self, struct tkb_record *record, bool *out,
-                    struct tkb_error *err)
-{
-	const struct owner *owner = self;
-	struct tkb_subject subject;
-	int rc;
-
-	rc = is_own_record(self, record, out, err);
-	if (rc == 0 && *out)
-		rc = tkb_record_subject(record, &subject, err);
-	if (rc == 0 && *out)
-		*out = tkb_signer_is_alone(owner->signer, owner->ref, &subject);
-	return rc;
-}
-
 int tkb_records_keep_alone(struct tkb_record_list *list,
                            const struct tkb_signer *signer, const char *ref,
                            struct tkb_error *err)
 {
-	struct owner owner = { signer, ref };
+	struct owner owner = { signer, ref, true };
 
-	return tkb_records_keep(list, is_alone, &owner, err);
+	return tkb_records_keep(list, is_own_record, &owner, err);
 }
 
 static int is_unsigned(void *self, struct tkb_record *record, bool *out,

@@ -258,15 +258,6 @@ static int weigh_key(struct finding *finding,
 	return 0;
 }
 
-/* Tell a record of an unknown key from one that nobody has signed. */
-static void say_unknown(struct finding *finding,
-                        const struct tkb_envelope *envelope)
-{
-	say_why(finding,
-	        "its signature is by key %.12s, which the policy does not have",
-	        tkb_digest_hex(&envelope->signatures[0].key).text);
-}
-
 static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
                  struct tkb_error *err)
 {
@@ -275,8 +266,12 @@ static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
 	for (size_t i = 0; i < finding->judged->trust->key_count && rc == 0;
 	     i++)
 		rc = weigh_key(finding, envelope, i, err);
+	/* Tell a record of an unknown key from one that nobody has signed. */
 	if (rc == 0 && !finding->is_claimed && envelope->signature_count > 0)
-		say_unknown(finding, envelope);
+		say_why(finding,
+		        "its signature is by key %.12s, which the policy does "
+		        "not have",
+		        tkb_digest_hex(&envelope->signatures[0].key).text);
 	return rc;
 }
 

@@ -16,7 +16,7 @@ enum {
 /* The record that a statement is about. */
 struct tkb_subject {
 	struct tkb_digest bundle;  /* its bundle's id */
-	struct tkb_digest content; /* tkb_record_content() computes it */
+	struct tkb_digest content; /* tkb_record_subject() computes it */
 };
 
 struct tkb_statement {
