@@ -97,6 +97,15 @@ int tkb_compare_files(const void *a, const void *b)
 	return tkb_name_compare(left->name, right->name);
 }
 
+size_t tkb_entry_find_file(const struct tkb_entry *entry, const char *name)
+{
+	size_t i = 0;
+
+	while (i < entry->file_count && strcmp(entry->files[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 bool tkb_entry_has_same_files(const struct tkb_entry *a,
                               const struct tkb_entry *b)
 {

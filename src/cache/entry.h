@@ -14,6 +14,9 @@ int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b);
 /* Compare two files of an entry, for qsort() and bsearch(). */
 int tkb_compare_files(const void *a, const void *b);
 
+/* The index of file `name`; the number of files if there is none. */
+size_t tkb_entry_find_file(const struct tkb_entry *entry, const char *name);
+
 /* Do both have the same files, according to their digests? */
 bool tkb_entry_has_same_files(const struct tkb_entry *a,
                               const struct tkb_entry *b);

@@ -22,13 +22,8 @@ size_t tkb_kernel_group_index(const struct tkb_entry *entry)
 /* Does the entry have the file `name`? The group file may not list itself. */
 static bool has_file(const struct tkb_entry *entry, const char *name)
 {
-	if (tkb_name_is_group(name))
-		return false;
-	for (size_t i = 0; i < entry->file_count; i++) {
-		if (strcmp(entry->files[i].name, name) == 0)
-			return true;
-	}
-	return false;
+	return !tkb_name_is_group(name) &&
+	       tkb_entry_find_file(entry, name) != entry->file_count;
 }
 
 int tkb_kernel_check_group(const struct tkb_entry *entry, struct tkb_bytes text,
@@ -86,13 +81,11 @@ static int check_metadata(const struct tkb_entry *entry,
                           struct tkb_error *err)
 {
 	char name[512];
-	size_t index = 0;
+	size_t index;
 	int rc;
 
 	(void)snprintf(name, sizeof(name), "%s.json", entry->name);
-	while (index < entry->file_count &&
-	       strcmp(entry->files[index].name, name) != 0)
-		index++;
+	index = tkb_entry_find_file(entry, name);
 	if (index == entry->file_count)
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
 		                      "there is no '%s'", name);

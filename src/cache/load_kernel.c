@@ -5,20 +5,9 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "cache/entry.h"
 #include "cache/names.h"
 #include "cache/scrub.h"
-
-static int index_of(const struct tkb_scanned_entry *found, const char *name,
-                    size_t *out)
-{
-	for (size_t i = 0; i < found->entry.file_count; i++) {
-		if (strcmp(found->files[i].name, name) == 0) {
-			*out = i;
-			return 0;
-		}
-	}
-	return TKB_MISS;
-}
 
 /* Check that the kernel has a binary that its backend can load. */
 static int check_has_binary(const struct tkb_scanned_entry *found,
@@ -40,11 +29,12 @@ static int check_metadata(struct tkb_loader *loader,
                           struct tkb_error *err)
 {
 	char name[TKB_NAME_LIMIT + 8];
-	size_t index = 0;
+	size_t index;
 	int rc;
 
 	(void)snprintf(name, sizeof(name), "%s.json", found->entry.name);
-	if (index_of(found, name, &index) != 0)
+	index = tkb_entry_find_file(&found->entry, name);
+	if (index == found->entry.file_count)
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
 		                      "the group file lists no '%s'", name);
 	rc = tkb_metadata_parse(found->loaded[index].bytes, name,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "text/ascii.h"
 #include "text/schema.h"
 #include "base/path.h"
 #include "base/utf8.h"
@@ -24,11 +25,9 @@ static const char *const all_binaries[] = { "cubin", "hsaco", "spv", "zebin",
 /* Can a manifest contain this text? */
 static bool is_manifest_text(struct tkb_bytes text)
 {
-	for (size_t i = 0; i < text.size; i++) {
-		if (((const unsigned char *)text.data)[i] < 0x20)
-			return false;
-	}
-	return text.size <= TEXT_LIMIT && tkb_utf8_is_valid(text);
+	return text.size <= TEXT_LIMIT &&
+	       !tkb_has_control(text.data, text.size) &&
+	       tkb_utf8_is_valid(text);
 }
 
 static int decode_string(const struct tkb_schema_reader *reader,

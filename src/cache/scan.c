@@ -63,18 +63,17 @@ static int open_loaders(struct tkb_cache *cache,
 	if (cache->loaders == NULL)
 		return tkb_fail_nomem(err);
 	while (cache->loader_count < count) {
-		rc = tkb_loader_open(&cache->loaders[cache->loader_count],
-		                     options->is_lean, options->is_kernels_only,
-		                     err);
+		struct tkb_loader *loader =
+			&cache->loaders[cache->loader_count];
+
+		rc = tkb_loader_open(loader, options->is_lean,
+		                     options->is_kernels_only, err);
 		if (rc < 0)
 			return rc;
-		cache->loaders[cache->loader_count].strips =
-			options->is_stripped;
-		cache->loaders[cache->loader_count].settle_ms =
-			options->settle_ms;
-		cache->loaders[cache->loader_count].named = cache->named;
-		cache->loaders[cache->loader_count].named_count =
-			cache->named_count;
+		loader->strips = options->is_stripped;
+		loader->settle_ms = options->settle_ms;
+		loader->named = cache->named;
+		loader->named_count = cache->named_count;
 		cache->loader_count++;
 	}
 	return 0;

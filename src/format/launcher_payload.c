@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/utf8.h"
+#include "text/ascii.h"
 
 const char *tkb_need_name(enum tkb_need need)
 {
@@ -16,13 +17,9 @@ bool tkb_launcher_text_is_valid(const char *text, size_t limit)
 {
 	const struct tkb_bytes bytes = tkb_text(text);
 
-	if (bytes.size == 0 || bytes.size > limit || !tkb_utf8_is_valid(bytes))
-		return false;
-	for (size_t i = 0; i < bytes.size; i++) {
-		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-			return false;
-	}
-	return true;
+	return bytes.size != 0 && bytes.size <= limit &&
+	       tkb_utf8_is_valid(bytes) && !tkb_has_control(text, bytes.size) &&
+	       strchr(text, 0x7f) == NULL;
 }
 
 /* Make the item for the payload with `digest` and `size`. */

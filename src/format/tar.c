@@ -58,13 +58,6 @@ static void put_octal(char *to, size_t digits, uint64_t value)
 	}
 }
 
-/* Copy `text` without its terminating zero. */
-static void put_text(char *to, const char *text)
-{
-	while (*text != '\0')
-		*to++ = *text++;
-}
-
 /*
  * The sum of all bytes of the header, in which the checksum itself counts as
  * spaces.
@@ -86,21 +79,24 @@ static void add_header(struct headers *headers, char type,
                        struct tkb_bytes prefix, struct tkb_bytes name,
                        size_t size)
 {
-	struct header header = { .type = type };
+	struct header header = {
+		.mode = "000644 ",
+		.uid = "000000 ",
+		.gid = "000000 ",
+		.type = type,
+		.magic = "ustar",
+		.version = { '0', '0' },
+		.dev_major = "000000 ",
+		.dev_minor = "000000 ",
+	};
 
 	memcpy(header.name, name.data, name.size);
 	if (prefix.size != 0)
 		memcpy(header.prefix, prefix.data, prefix.size);
-	put_text(header.mode, "000644 ");
-	put_text(header.uid, "000000 ");
-	put_text(header.gid, "000000 ");
 	put_octal(header.size, 11, size);
 	header.size[11] = ' ';
-	put_text(header.mtime, "00000000000 ");
-	put_text(header.magic, "ustar");
-	put_text(header.version, "00");
-	put_text(header.dev_major, "000000 ");
-	put_text(header.dev_minor, "000000 ");
+	put_octal(header.mtime, 11, 0);
+	header.mtime[11] = ' ';
 	put_checksum(&header);
 	memcpy(headers->bytes + headers->size, &header, sizeof(header));
 	headers->size += sizeof(header);

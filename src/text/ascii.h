@@ -35,6 +35,16 @@ static inline bool tkb_is_one_of(unsigned char byte, const char *bytes)
 	return byte != '\0' && strchr(bytes, byte) != NULL;
 }
 
+/* Is there a control character, other than DEL? */
+static inline bool tkb_has_control(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if ((unsigned char)text[i] < 0x20)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The number that `count` decimal digits spell; false if there are none, one is no
  * digit, or it has more than 64 bits.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "text/ascii.h"
 
 enum {
 	ALIGNMENT = alignof(max_align_t)
@@ -59,16 +60,6 @@ static struct tkb_bytes raw_of(const struct tkb_schema_reader *reader)
 	return tkb_json_raw(&reader->json, &reader->token);
 }
 
-/* The raw text of a string has control characters only as escapes. */
-static bool has_control_character(struct tkb_bytes text)
-{
-	for (size_t i = 0; i < text.size; i++) {
-		if (((const unsigned char *)text.data)[i] < 0x20)
-			return true;
-	}
-	return false;
-}
-
 /* Keep the text of the string just read in the document's arena. */
 static int keep_text(const struct tkb_schema_reader *reader, const char **out,
                      struct tkb_error *err)
@@ -86,7 +77,8 @@ static int keep_text(const struct tkb_schema_reader *reader, const char **out,
 		if (rc < 0)
 			return rc;
 		value = tkb_buf_bytes(&decoded);
-		if (has_control_character(value))
+		/* The raw text has control characters only as escapes. */
+		if (tkb_has_control(value.data, value.size))
 			return tkb_schema_refuse(reader, "a control character",
 			                         err);
 	}

@@ -9,15 +9,9 @@ bool tkb_tree_name_is_valid(const char *name)
 {
 	const size_t length = strlen(name);
 
-	if (length == 0 || length > TKB_TREE_NAME_LIMIT ||
-	    !tkb_is_letter(name[0]))
-		return false;
-	for (size_t i = 0; i < length; i++) {
-		if (!tkb_is_letter(name[i]) && !tkb_is_digit(name[i]) &&
-		    name[i] != '-' && name[i] != '_')
-			return false;
-	}
-	return true;
+	return tkb_is_letter(name[0]) && length <= TKB_TREE_NAME_LIMIT &&
+	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                    "abcdefghijklmnopqrstuvwxyz0123456789-_") == length;
 }
 
 bool tkb_unit_path_is_valid(const char *path)
