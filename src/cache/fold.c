@@ -44,15 +44,10 @@ struct verdict {
 struct hashing {
 	struct tkb_cache *cache;
 	struct tkb_watcher *watcher; /* by reference */
-	struct verdict *verdicts;    /* owned; of each entry found */
+	struct verdict *verdicts;    /* of each entry found */
 	bool hashes_all;   /* else only entries that another device has too */
 	bool is_read_only; /* a file may change while it is read */
 };
-
-static void hashing_release(struct hashing *hashing)
-{
-	free(hashing->verdicts);
-}
 
 /*
  * Hash an entry if needed: entries with one key on several devices are compared
@@ -192,7 +187,7 @@ bool tkb_cache_hashes(const struct tkb_cache *cache,
 static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
                         struct tkb_watcher *watcher, struct tkb_error *err)
 {
-	TKB_AUTO(hashing_release)
+	TKB_AUTO(tkb_free_at) struct verdict *verdicts = NULL;
 	struct hashing hashing = { .cache = cache,
 		                   .watcher = watcher,
 		                   .hashes_all = hashes_all(scan),
@@ -203,15 +198,14 @@ static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
 	if (!tkb_cache_hashes(cache, scan))
 		return 0;
 	watcher->total = atomic_load(&watcher->done) + cache->found_count;
-	hashing.verdicts =
-		tkb_alloc_array(cache->found_count, sizeof(*hashing.verdicts));
-	if (hashing.verdicts == NULL)
+	verdicts = tkb_alloc_array(cache->found_count, sizeof(*verdicts));
+	if (verdicts == NULL)
 		return tkb_fail_nomem(err);
+	hashing.verdicts = verdicts;
 	rc = tkb_parallel(cache->found_count, cache->loader_count, &work, err);
 	if (rc < 0)
 		return rc;
-	return reject_and_fold(cache, hashing.verdicts, folds(cache, scan),
-	                       err);
+	return reject_and_fold(cache, verdicts, folds(cache, scan), err);
 }
 
 static int compare_left_out(const void *a, const void *b)

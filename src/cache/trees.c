@@ -8,15 +8,10 @@
 struct lister {
 	struct tkb_cache *cache;
 	size_t root;
-	struct tkb_hasher hasher;
+	struct tkb_hasher *hasher;   /* by reference */
 	struct tkb_watcher *watcher; /* by reference */
 	struct tkb_gpu_here here;
 };
-
-static void lister_close(struct lister *lister)
-{
-	tkb_hasher_close(&lister->hasher);
-}
 
 static const struct tkb_root *root_of(const struct lister *lister)
 {
@@ -53,7 +48,7 @@ static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
 		                     "its path cannot be in a bundle");
 		return reject_path(lister, path, &why, err);
 	}
-	rc = tkb_unit_tree_key(&lister->hasher, root_of(lister)->tree->name,
+	rc = tkb_unit_tree_key(lister->hasher, root_of(lister)->tree->name,
 	                       name, key, err);
 	if (rc == 0)
 		rc = tkb_grow(&cache->units, &cache->unit_capacity,
@@ -147,8 +142,10 @@ int tkb_cache_list_trees(struct tkb_cache *cache,
                          const struct tkb_cache_options *options,
                          struct tkb_watcher *watcher, struct tkb_error *err)
 {
-	TKB_AUTO(lister_close)
-	struct lister lister = { .cache = cache, .watcher = watcher };
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	struct lister lister = { .cache = cache,
+		                 .hasher = &hasher,
+		                 .watcher = watcher };
 	int rc;
 
 	if (options->tree_count == 0)
@@ -157,7 +154,7 @@ int tkb_cache_list_trees(struct tkb_cache *cache,
 	rc = tkb_roots_add_trees(options->trees, options->tree_count, false,
 	                         &cache->roots, &cache->named, err);
 	if (rc == 0)
-		rc = tkb_hasher_open(&lister.hasher, err);
+		rc = tkb_hasher_open(&hasher, err);
 	for (size_t i = 0; i < options->tree_count && rc == 0; i++) {
 		rc = list_tree(&lister, &cache->named[i], err);
 		lister.root++;

@@ -6,29 +6,9 @@
 
 /* The keys of the kernels in the cache, sorted. */
 struct keys {
-	const char **items; /* owned */
+	const char **items;
 	size_t count;
 };
-
-static void keys_release(struct keys *keys)
-{
-	free(keys->items);
-}
-
-static int list_keys(const struct tkb_cache *cache, struct keys *out,
-                     struct tkb_error *err)
-{
-	out->items = tkb_alloc_array(cache->found_count, sizeof(*out->items));
-	if (out->items == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < cache->found_count; i++) {
-		if (cache->found[i].entry.kind == TKB_KIND_KERNEL)
-			out->items[out->count++] = cache->found[i].entry.key;
-	}
-	tkb_sort(out->items, out->count, sizeof(*out->items),
-	         tkb_compare_texts);
-	return 0;
-}
 
 /* Keep the launcher with those of its kernels that exist, or drop it. */
 static int choose_launcher(struct tkb_pack *pack, const struct keys *keys,
@@ -61,8 +41,12 @@ static int choose_launcher(struct tkb_pack *pack, const struct keys *keys,
 
 static int choose_launchers(struct tkb_pack *pack, struct tkb_error *err)
 {
-	TKB_AUTO(keys_release) struct keys keys = { 0 };
-	int rc;
+	const struct tkb_cache *cache = pack->cache;
+	TKB_AUTO(tkb_free_at)
+	const char **items =
+		tkb_alloc_array(cache->found_count, sizeof(*items));
+	struct keys keys = { .items = items };
+	int rc = 0;
 
 	pack->launcher_count = 0;
 	pack->dropped_count = 0;
@@ -70,11 +54,15 @@ static int choose_launchers(struct tkb_pack *pack, struct tkb_error *err)
 		tkb_alloc_array(pack->saving_count, sizeof(*pack->launchers));
 	pack->dropped =
 		tkb_alloc_array(pack->saving_count, sizeof(*pack->dropped));
-	if (pack->launchers == NULL || pack->dropped == NULL)
+	if (items == NULL || pack->launchers == NULL || pack->dropped == NULL)
 		return tkb_fail_nomem(err);
 	if (pack->saving_count == 0)
 		return 0;
-	rc = list_keys(pack->cache, &keys, err);
+	for (size_t i = 0; i < cache->found_count; i++) {
+		if (cache->found[i].entry.kind == TKB_KIND_KERNEL)
+			items[keys.count++] = cache->found[i].entry.key;
+	}
+	tkb_sort(items, keys.count, sizeof(*items), tkb_compare_texts);
 	for (size_t i = 0; i < pack->saving_count && rc == 0; i++)
 		rc = choose_launcher(pack, &keys, &pack->savings[i], err);
 	return rc;

@@ -14,14 +14,9 @@
 
 /* The units that are used so far, by tree and name. */
 struct units {
-	const struct tkb_merge_item **items; /* owned */
+	const struct tkb_merge_item **items;
 	size_t count;
 };
-
-static void units_release(struct units *units)
-{
-	free(units->items);
-}
 
 static int compare_names(const void *a, const void *b)
 {
@@ -31,21 +26,6 @@ static int compare_names(const void *a, const void *b)
 
 	return order != 0 ? order
 	                  : strcmp((*left)->entry.name, (*right)->entry.name);
-}
-
-static int list_units(const struct tkb_merge_plan *plan, struct units *out,
-                      struct tkb_error *err)
-{
-	out->items = tkb_alloc_array(plan->item_count, sizeof(*out->items));
-	if (out->items == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < plan->item_count; i++) {
-		if (plan->items[i].counts &&
-		    plan->items[i].entry.kind == TKB_KIND_UNIT)
-			out->items[out->count++] = &plan->items[i];
-	}
-	tkb_sort(out->items, out->count, sizeof(*out->items), compare_names);
-	return 0;
 }
 
 /*
@@ -96,11 +76,20 @@ static bool has_conflict(const struct units *units,
 
 int tkb_merge_drop_nested(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
-	TKB_AUTO(units_release) struct units units = { .count = 0 };
-	int rc;
+	TKB_AUTO(tkb_free_at)
+	const struct tkb_merge_item **items =
+		tkb_alloc_array(plan->item_count, sizeof(*items));
+	struct units units = { .items = items };
 
-	rc = list_units(plan, &units, err);
-	for (size_t i = 0; i < plan->item_count && rc == 0; i++) {
+	if (items == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < plan->item_count; i++) {
+		if (plan->items[i].counts &&
+		    plan->items[i].entry.kind == TKB_KIND_UNIT)
+			items[units.count++] = &plan->items[i];
+	}
+	tkb_sort(items, units.count, sizeof(*items), compare_names);
+	for (size_t i = 0; i < plan->item_count; i++) {
 		struct tkb_merge_item *item = &plan->items[i];
 
 		if (!item->counts || item->entry.kind != TKB_KIND_UNIT ||
@@ -109,5 +98,5 @@ int tkb_merge_drop_nested(struct tkb_merge_plan *plan, struct tkb_error *err)
 		item->counts = false;
 		item->is_nested = true;
 	}
-	return rc;
+	return 0;
 }

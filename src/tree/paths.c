@@ -52,7 +52,8 @@ static bool is_root_name(struct tkb_bytes name)
 	return name.size >= 1 && name.size <= NAME_LIMIT;
 }
 
-static int check_roots(const struct tkb_named_root *roots, size_t count,
+static int check_input(struct tkb_bytes text,
+                       const struct tkb_named_root *roots, size_t count,
                        struct tkb_error *err)
 {
 	if (count > ROOTS_LIMIT)
@@ -77,6 +78,9 @@ static int check_roots(const struct tkb_named_root *roots, size_t count,
 				                roots[i].name);
 		}
 	}
+	if (text.size > UINT32_MAX)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "the text has more than 4 GiB");
 	return 0;
 }
 
@@ -241,14 +245,6 @@ static size_t find_sentinel(struct tkb_bytes text, size_t from)
 	return found == NULL ? text.size : (size_t)(found - data);
 }
 
-static int check_text(struct tkb_bytes text, struct tkb_error *err)
-{
-	if (text.size > UINT32_MAX)
-		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "the text has more than 4 GiB");
-	return 0;
-}
-
 /* Check that what was appended to `out` after `before` restores to `text`. */
 static int check_return(struct tkb_bytes text, enum tkb_path_style style,
                         const struct tkb_named_root *roots, size_t root_count,
@@ -281,9 +277,7 @@ int tkb_paths_scrub(struct tkb_bytes text, enum tkb_path_style style,
 	uint32_t count = 0;
 	int rc;
 
-	rc = check_roots(roots, root_count, err);
-	if (rc == 0)
-		rc = check_text(text, err);
+	rc = check_input(text, roots, root_count, err);
 	if (rc < 0)
 		return rc;
 	if (style == TKB_PATH_STYLE_NONE) {
@@ -406,9 +400,7 @@ int tkb_paths_restore(struct tkb_bytes text, enum tkb_path_style style,
 	size_t from = 0;
 	int rc;
 
-	rc = check_roots(roots, root_count, err);
-	if (rc == 0)
-		rc = check_text(text, err);
+	rc = check_input(text, roots, root_count, err);
 	if (rc < 0)
 		return rc;
 	for (size_t at = find_sentinel(text, 0);
