@@ -12,28 +12,32 @@
 #include "llvm/llvm_module.h"
 #include "quant/quant.h"
 
-static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
-                                          struct tkb_error *err) = {
-	[TKB_STEP_STRIP] = finalize_strip,
-	[TKB_STEP_INTERNALIZE] = finalize_internalize,
-	[TKB_STEP_BIND] = finalize_bind,
-	[TKB_STEP_FOLD_GLOBALS] = finalize_fold_globals,
-	[TKB_STEP_RESOLVE_CALLS] = finalize_resolve_calls,
-	[TKB_STEP_INLINE] = finalize_inline,
-	[TKB_STEP_PROPAGATE] = finalize_propagate,
-	[TKB_STEP_PEEPHOLE] = finalize_peephole,
-	[TKB_STEP_CSE] = finalize_cse,
-	[TKB_STEP_DCE] = finalize_dce,
-	[TKB_STEP_UNROLL] = finalize_unroll,
-	[TKB_STEP_SPLIT] = finalize_split,
-	[TKB_STEP_READ] = finalize_read,
-	[TKB_STEP_GATHER] = finalize_gather,
-	[TKB_STEP_FUSE] = finalize_fuse,
-	[TKB_STEP_PREPACK] = finalize_prepack,
-	[TKB_STEP_FOLD] = finalize_fold,
-	[TKB_STEP_OPTIMIZE] = finalize_optimize,
-	[TKB_STEP_HOIST] = finalize_hoist,
-	[TKB_STEP_VERIFY] = finalize_verify,
+/* What does a step: passes of LLVM's, or a function. */
+static const struct {
+	const char *passes;
+	int (*run)(struct finalize *finalize, struct tkb_error *err);
+} steps[TKB_STEP_COUNT] = {
+	[TKB_STEP_STRIP].run = finalize_strip,
+	[TKB_STEP_INTERNALIZE].run = finalize_internalize,
+	[TKB_STEP_BIND].run = finalize_bind,
+	[TKB_STEP_FOLD_GLOBALS].run = finalize_fold_globals,
+	[TKB_STEP_RESOLVE_CALLS].run = finalize_resolve_calls,
+	[TKB_STEP_INLINE].passes = "always-inline,cgscc(inline),globaldce",
+	[TKB_STEP_PROPAGATE].passes = "ipsccp,function(sccp)",
+	[TKB_STEP_PEEPHOLE].passes =
+		"function(instcombine<no-verify-fixpoint>)",
+	[TKB_STEP_CSE].passes = "function(early-cse<memssa>)",
+	[TKB_STEP_DCE].passes = "function(adce),globaldce",
+	[TKB_STEP_UNROLL].run = finalize_unroll,
+	[TKB_STEP_SPLIT].run = finalize_split,
+	[TKB_STEP_READ].run = finalize_read,
+	[TKB_STEP_GATHER].run = finalize_gather,
+	[TKB_STEP_FUSE].run = finalize_fuse,
+	[TKB_STEP_PREPACK].run = finalize_prepack,
+	[TKB_STEP_FOLD].run = finalize_fold,
+	[TKB_STEP_OPTIMIZE].run = finalize_optimize,
+	[TKB_STEP_HOIST].run = finalize_hoist,
+	[TKB_STEP_VERIFY].run = finalize_verify,
 };
 
 void finalize_count(struct finalize *finalize, size_t count, const char *what)
@@ -150,7 +154,9 @@ static int run_step(struct finalize *finalize, enum tkb_step step,
 
 	finalize->report[0] = '\0';
 	print_module(finalize, "Before", name);
-	rc = steps[step](finalize, err);
+	rc = steps[step].passes != NULL
+	             ? finalize_run_counted(finalize, steps[step].passes, err)
+	             : steps[step].run(finalize, err);
 	if (rc == 0)
 		print_module(finalize, "After", name);
 	if (rc == 0 && is_verified)

@@ -25,12 +25,6 @@ static bool is_indirect(LLVMValueRef at)
 	       LLVMIsAInlineAsm(callee) == NULL;
 }
 
-static bool is_any(LLVMValueRef at)
-{
-	(void)at;
-	return true;
-}
-
 static bool is_load(LLVMValueRef at)
 {
 	return LLVMGetInstructionOpcode(at) == LLVMLoad;
@@ -42,13 +36,13 @@ static size_t count_matching(LLVMModuleRef module, bool (*is_it)(LLVMValueRef))
 
 	for (LLVMValueRef at = finalize_first(module); at != NULL;
 	     at = finalize_next(at))
-		found += is_it(at);
+		found += is_it == NULL || is_it(at);
 	return found;
 }
 
 size_t finalize_size(LLVMModuleRef module)
 {
-	return count_matching(module, is_any);
+	return count_matching(module, NULL);
 }
 
 void finalize_report_size(struct finalize *finalize, size_t before)
@@ -60,9 +54,8 @@ void finalize_report_size(struct finalize *finalize, size_t before)
 		               "%zu instructions, before %zu", after, before);
 }
 
-/* Run passes, and report the change in the number of instructions. */
-static int run_counted(struct finalize *finalize, const char *passes,
-                       struct tkb_error *err)
+int finalize_run_counted(struct finalize *finalize, const char *passes,
+                         struct tkb_error *err)
 {
 	const size_t before = finalize_size(finalize->module);
 	const int rc = finalize_run(finalize, passes, err);
@@ -71,60 +64,32 @@ static int run_counted(struct finalize *finalize, const char *passes,
 	return rc;
 }
 
-int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
+/* Run passes, and report how many instructions of a kind they removed. */
+static int run_removing(struct finalize *finalize, const char *passes,
+                        bool (*is_it)(LLVMValueRef), const char *what,
+                        struct tkb_error *err)
 {
-	const size_t before = count_matching(finalize->module, is_indirect);
-	size_t after;
-	int rc;
+	const size_t before = count_matching(finalize->module, is_it);
+	const int rc = finalize_run(finalize, passes, err);
+	const size_t after = count_matching(finalize->module, is_it);
 
-	/* Without indirect calls the passes would only simplify other code. */
-	if (before == 0)
-		return 0;
-	rc = finalize_run(finalize, "ipsccp,function(instsimplify)", err);
-	after = count_matching(finalize->module, is_indirect);
 	if (before > after)
-		finalize_count(finalize, before - after, "call");
+		finalize_count(finalize, before - after, what);
 	return rc;
 }
 
-int finalize_inline(struct finalize *finalize, struct tkb_error *err)
+int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
 {
-	return run_counted(finalize, "always-inline,cgscc(inline),globaldce",
-	                   err);
-}
-
-int finalize_propagate(struct finalize *finalize, struct tkb_error *err)
-{
-	return run_counted(finalize, "ipsccp,function(sccp)", err);
-}
-
-int finalize_peephole(struct finalize *finalize, struct tkb_error *err)
-{
-	return run_counted(finalize,
-	                   "function(instcombine<no-verify-fixpoint>)", err);
-}
-
-int finalize_cse(struct finalize *finalize, struct tkb_error *err)
-{
-	return run_counted(finalize, "function(early-cse<memssa>)", err);
-}
-
-int finalize_dce(struct finalize *finalize, struct tkb_error *err)
-{
-	return run_counted(finalize, "function(adce),globaldce", err);
+	/* Without indirect calls the passes would only simplify other code. */
+	return count_matching(finalize->module, is_indirect) == 0
+	               ? 0
+	               : run_removing(finalize, "ipsccp,function(instsimplify)",
+	                              is_indirect, "call", err);
 }
 
 /* Replace loads of constants, including those of prepack and the rules. */
 int finalize_fold(struct finalize *finalize, struct tkb_error *err)
 {
-	const size_t before = count_matching(finalize->module, is_load);
-	size_t after;
-	int rc;
-
-	rc = finalize_run(finalize, "function(instsimplify,dce),globaldce",
-	                  err);
-	after = count_matching(finalize->module, is_load);
-	if (before > after)
-		finalize_count(finalize, before - after, "load");
-	return rc;
+	return run_removing(finalize, "function(instsimplify,dce),globaldce",
+	                    is_load, "load", err);
 }

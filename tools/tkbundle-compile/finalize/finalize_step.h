@@ -27,11 +27,6 @@ int finalize_internalize(struct finalize *finalize, struct tkb_error *err);
 int finalize_bind(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold_globals(struct finalize *finalize, struct tkb_error *err);
 int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err);
-int finalize_inline(struct finalize *finalize, struct tkb_error *err);
-int finalize_propagate(struct finalize *finalize, struct tkb_error *err);
-int finalize_peephole(struct finalize *finalize, struct tkb_error *err);
-int finalize_cse(struct finalize *finalize, struct tkb_error *err);
-int finalize_dce(struct finalize *finalize, struct tkb_error *err);
 int finalize_unroll(struct finalize *finalize, struct tkb_error *err);
 int finalize_split(struct finalize *finalize, struct tkb_error *err);
 int finalize_read(struct finalize *finalize, struct tkb_error *err);
@@ -71,9 +66,11 @@ void finalize_count(struct finalize *finalize, size_t count, const char *what);
 size_t finalize_size(LLVMModuleRef module);
 void finalize_report_size(struct finalize *finalize, size_t before);
 
-/* Run LLVM's passes over the module. */
+/* Run LLVM's passes over the module; the second function reports its size, too. */
 int finalize_run(struct finalize *finalize, const char *passes,
                  struct tkb_error *err);
+int finalize_run_counted(struct finalize *finalize, const char *passes,
+                         struct tkb_error *err);
 
 /* Iterate over all instructions of a module; NULL at the end. */
 LLVMValueRef finalize_first(LLVMModuleRef module);
