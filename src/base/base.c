@@ -58,6 +58,16 @@ size_t tkb_sort_texts(const char **texts, size_t count)
 	return tkb_unique(texts, count, sizeof(*texts), tkb_compare_texts);
 }
 
+bool tkb_begins_with_any(const char *text, const char *const *starts,
+                         size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (tkb_begins_with(text, starts[i]))
+			return true;
+	}
+	return false;
+}
+
 bool tkb_is_among(const char *text, const char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -62,6 +62,10 @@ static inline bool tkb_begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* Does `text` begin with one of `count` starts? */
+bool tkb_begins_with_any(const char *text, const char *const *starts,
+                         size_t count);
+
 /* qsort(), which also takes no items at NULL. */
 void tkb_sort(void *items, size_t count, size_t size,
               int (*compare)(const void *a, const void *b));

@@ -98,12 +98,9 @@ bool tkb_name_is_identifier(const char *name)
 
 bool tkb_name_is_taken(const char *name)
 {
-	if (tkb_is_among_sorted(name, taken, TKB_COUNT_OF(taken)))
+	if (tkb_is_among_sorted(name, taken, TKB_COUNT_OF(taken)) ||
+	    tkb_begins_with_any(name, prefixes, TKB_COUNT_OF(prefixes)))
 		return true;
-	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
-		if (tkb_begins_with(name, prefixes[i]))
-			return true;
-	}
 	/* Names that are reserved for compilers, and names of types. */
 	return (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') ||
 	       strstr(name, "__") != NULL || tkb_name_ends_with(name, "_t");

@@ -270,9 +270,5 @@ bool tkb_name_is_of_library(const char *name)
 		if (words[i][0] == name[0] && has_library_word(words[i], name))
 			return true;
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(families); i++) {
-		if (tkb_begins_with(name, families[i]))
-			return true;
-	}
-	return false;
+	return tkb_begins_with_any(name, families, TKB_COUNT_OF(families));
 }

@@ -171,7 +171,7 @@ static LLVMValueRef find_copy(const struct copies *copies, LLVMValueRef value)
 /* Any of the ways to write what is called, or NULL. */
 static LLVMValueRef choose_way(struct around *around, LLVMValueRef call)
 {
-	const char *name = rule_value_name(LLVMGetCalledValue(call));
+	const char *name = llvm_name(LLVMGetCalledValue(call));
 	LLVMValueRef chosen = NULL;
 	LLVMValueRef way = rule_next_alternative(around->module, name, NULL);
 

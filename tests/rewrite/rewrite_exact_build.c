@@ -122,7 +122,7 @@ void rewrite_map(void *engine, LLVMModuleRef module)
 static void build_ways(LLVMModuleRef module, LLVMValueRef function,
                        LLVMValueRef counter, unsigned count)
 {
-	const char *name = rule_value_name(function);
+	const char *name = llvm_name(function);
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMTypeRef word = LLVMInt32TypeInContext(context);
 	AUTO_LLVM(LLVMBuilderRef)
@@ -178,10 +178,10 @@ void rewrite_complete(LLVMModuleRef module)
 
 		if (!LLVMIsDeclaration(at))
 			continue;
-		for (LLVMValueRef way = rule_next_alternative(
-			     module, rule_value_name(at), NULL);
-		     way != NULL; way = rule_next_alternative(
-					  module, rule_value_name(at), way))
+		for (LLVMValueRef way =
+		             rule_next_alternative(module, llvm_name(at), NULL);
+		     way != NULL;
+		     way = rule_next_alternative(module, llvm_name(at), way))
 			count++;
 		if (count > 0)
 			build_ways(module, at, counter, count);

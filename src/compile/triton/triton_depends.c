@@ -47,8 +47,6 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 	struct tkb_buf all = TKB_BUF_INIT(ENVIRONMENT_LIMIT);
 	const char *value = getenv(name);
 	struct tkb_digest digest;
-	bool is_passing;
-
 	tkb_buf_add_text(&all, name);
 	if (strcmp(name, "*") != 0) {
 		if (value != NULL) {
@@ -61,10 +59,7 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 	}
 	tkb_buf_reset(&all);
 	for (char **item = environ; item != NULL && *item != NULL; item++) {
-		is_passing = false;
-		for (size_t i = 0; i < TKB_COUNT_OF(passing); i++)
-			is_passing |= tkb_begins_with(*item, passing[i]);
-		if (is_passing)
+		if (tkb_begins_with_any(*item, passing, TKB_COUNT_OF(passing)))
 			continue;
 		tkb_buf_add_text(&all, *item);
 		tkb_buf_add_byte(&all, '\0');

@@ -21,11 +21,7 @@ static bool is_of_libraries(const char *variable)
 		"ROCM", "TMPDIR=", "TORCH", "PYTORCH", "VIRTUAL_ENV=",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++) {
-		if (tkb_begins_with(variable, begins[i]))
-			return true;
-	}
-	return false;
+	return tkb_begins_with_any(variable, begins, TKB_COUNT_OF(begins));
 }
 
 static void add_texts(struct tkb_buf *out, const char *const *texts,

@@ -46,6 +46,18 @@ static int find_kernel(const struct finalize *finalize, LLVMValueRef *out,
 	                    : 0;
 }
 
+/* Find the parameter of this name; false if there is none. */
+static bool find_named(LLVMValueRef kernel, const char *name, unsigned *out)
+{
+	const unsigned count = LLVMCountParams(kernel);
+
+	for (*out = 0; *out < count; ++*out) {
+		if (strcmp(llvm_name(LLVMGetParam(kernel, *out)), name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Find the parameter by its name, or else by its position. */
 static int find_parameter(LLVMValueRef kernel, const char *argument,
                           unsigned *out, struct tkb_error *err)
@@ -53,13 +65,9 @@ static int find_parameter(LLVMValueRef kernel, const char *argument,
 	const unsigned count = LLVMCountParams(kernel);
 	char *end = NULL;
 	unsigned long position;
-	size_t size = 0;
 
-	for (*out = 0; *out < count; ++*out) {
-		if (strcmp(LLVMGetValueName2(LLVMGetParam(kernel, *out), &size),
-		           argument) == 0)
-			return 0;
-	}
+	if (find_named(kernel, argument, out))
+		return 0;
 	position = strtoul(argument, &end, 10);
 	if (argument[0] >= '0' && argument[0] <= '9' && *end == '\0' &&
 	    position < count) {
@@ -70,7 +78,7 @@ static int find_parameter(LLVMValueRef kernel, const char *argument,
 	            "kernel '%.128s' has no argument '%.64s' among its %u: an "
 	            "argument is named as in the IR, or by its position, from "
 	            "0",
-	            LLVMGetValueName2(kernel, &size), argument, count);
+	            llvm_name(kernel), argument, count);
 }
 
 static int fail_value(const struct tkb_binding *binding, const char *why,
@@ -251,19 +259,12 @@ static const char *grid_size_of(LLVMValueRef kernel, const char *argument)
 {
 	static const char *const names[] = { "nctaid.x", "nctaid.y",
 		                             "nctaid.z" };
-	const unsigned count = LLVMCountParams(kernel);
-	size_t size = 0;
+	unsigned ignored;
 
-	for (unsigned i = 0; i < count; i++) {
-		if (strcmp(LLVMGetValueName2(LLVMGetParam(kernel, i), &size),
-		           argument) == 0)
-			return NULL;
-	}
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (strcmp(names[i], argument) == 0)
-			return names[i];
-	}
-	return NULL;
+	return tkb_is_among(argument, names, TKB_COUNT_OF(names)) &&
+	                       !find_named(kernel, argument, &ignored)
+	               ? argument
+	               : NULL;
 }
 
 /* Add that the call gives a number from 0 to `end` - 1. */

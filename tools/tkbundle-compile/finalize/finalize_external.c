@@ -2,7 +2,8 @@
 #include "finalize/finalize_external.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "llvm/llvm_values.h"
 
 enum {
 	PTX_KERNEL = 71 /* LLVM's number for this calling convention */
@@ -75,10 +76,7 @@ static bool is_annotated(LLVMModuleRef module, LLVMValueRef value)
 
 bool finalize_is_used_externally(LLVMModuleRef module, LLVMValueRef value)
 {
-	size_t size = 0;
-	const char *name = LLVMGetValueName2(value, &size);
-
-	if (strncmp(name, "llvm.", strlen("llvm.")) == 0 ||
+	if (tkb_begins_with(llvm_name(value), "llvm.") ||
 	    is_listed(module, "llvm.used", value) ||
 	    is_listed(module, "llvm.compiler.used", value))
 		return true;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_step.h"
 
-#include <string.h>
-
 #include <llvm-c/Comdat.h>
 
 #include "worker/fail.h"
 #include "finalize/finalize_external.h"
+#include "llvm/llvm_values.h"
 
 /*
  * Makes everything internal, so that it can be changed and removed, except the
@@ -33,14 +32,8 @@ static int check_kernel_names(const struct finalize *finalize,
 bool finalize_keeps(const struct finalize *finalize, LLVMValueRef kernel)
 {
 	const struct texts *kernels = &finalize->request->kernels;
-	size_t size = 0;
-	const char *name = LLVMGetValueName2(kernel, &size);
-
-	for (size_t i = 0; i < kernels->count; i++) {
-		if (strcmp(kernels->items[i], name) == 0)
-			return true;
-	}
-	return kernels->count == 0;
+	return kernels->count == 0 ||
+	       tkb_is_among(llvm_name(kernel), kernels->items, kernels->count);
 }
 
 static bool is_kept(const struct finalize *finalize, LLVMValueRef value)

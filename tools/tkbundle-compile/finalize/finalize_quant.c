@@ -2,6 +2,7 @@
 #include "finalize/finalize_step.h"
 
 #include "finalize/finalize_external.h"
+#include "llvm/llvm_values.h"
 #include "quant/quant.h"
 #include "worker/fail.h"
 
@@ -17,7 +18,6 @@ static int check_schemes(const struct finalize *finalize,
 	for (LLVMValueRef at = LLVMGetFirstFunction(finalize->module);
 	     at != NULL; at = LLVMGetNextFunction(at)) {
 		const char *fault = NULL;
-		size_t size = 0;
 
 		if (finalize_is_kernel(at) && finalize_keeps(finalize, at))
 			fault = fault_of(at, quant);
@@ -25,8 +25,8 @@ static int check_schemes(const struct finalize *finalize,
 			return fail(err, TKB_ERR_INVALID,
 			            "kernel '%s' cannot be quantized by "
 			            "'%s': %s",
-			            LLVMGetValueName2(at, &size),
-			            tkb_quant_name(quant), fault);
+			            llvm_name(at), tkb_quant_name(quant),
+			            fault);
 	}
 	return 0;
 }

@@ -6,28 +6,17 @@
 
 #include <llvm-c/DebugInfo.h>
 
-/* Removes traces of profiling from a module: metadata and counting calls. */
+#include "llvm/llvm_values.h"
 
-static bool name_begins_with(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
+/* Removes traces of profiling from a module: metadata and counting calls. */
 
 static bool counts_for_a_profile(LLVMValueRef instruction)
 {
-	LLVMValueRef callee;
-	size_t size = 0;
-	const char *name;
+	static const char *const counters[] = { "llvm.instrprof.",
+		                                "llvm.pseudoprobe" };
 
-	if (LLVMGetInstructionOpcode(instruction) != LLVMCall ||
-	    LLVMGetFirstUse(instruction) != NULL)
-		return false;
-	callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
-	if (callee == NULL)
-		return false;
-	name = LLVMGetValueName2(callee, &size);
-	return name_begins_with(name, "llvm.instrprof.") ||
-	       strcmp(name, "llvm.pseudoprobe") == 0;
+	return LLVMGetFirstUse(instruction) == NULL &&
+	       llvm_calls_any(instruction, counters, TKB_COUNT_OF(counters));
 }
 
 static size_t strip_instructions(LLVMModuleRef module, unsigned profile)

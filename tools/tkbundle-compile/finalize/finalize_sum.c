@@ -11,12 +11,9 @@ enum {
 
 static bool is_sum(LLVMValueRef value)
 {
-	LLVMTypeRef type = LLVMTypeOf(value);
-
 	return LLVMIsAInstruction(value) != NULL &&
 	       LLVMGetInstructionOpcode(value) == LLVMAdd &&
-	       LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-	       LLVMGetIntTypeWidth(type) == 32;
+	       llvm_is_integer(LLVMTypeOf(value), 32);
 }
 
 /* True for a sum whose only use is as a term of `of`. */
@@ -87,18 +84,14 @@ int sum_flatten(struct sum *sum, struct tkb_error *err)
 LLVMValueRef sum_byte_of(LLVMValueRef value)
 {
 	LLVMValueRef inner;
-	LLVMTypeRef type;
 
 	if (LLVMIsASExtInst(value) == NULL && LLVMIsAZExtInst(value) == NULL)
 		return NULL;
 	inner = LLVMGetOperand(value, 0);
-	type = LLVMTypeOf(inner);
-	if (LLVMIsALoadInst(inner) == NULL || LLVMGetVolatile(inner) ||
-	    LLVMIsAtomic(inner) ||
-	    LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
-	    LLVMGetIntTypeWidth(type) != 8)
-		return NULL;
-	return inner;
+	return llvm_is_plain_load(inner) &&
+	                       llvm_is_integer(LLVMTypeOf(inner), 8)
+	               ? inner
+	               : NULL;
 }
 
 void sum_read_product(LLVMTargetDataRef layout, struct product *product)

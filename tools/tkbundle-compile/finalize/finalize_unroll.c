@@ -6,7 +6,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-#include "base/base.h"
+#include "llvm/llvm_values.h"
 
 /*
  * Unrolls loops with a constant trip count, and turns local variables of a thread
@@ -42,17 +42,6 @@ static unsigned loop_kind(LLVMModuleRef module)
 	                                "llvm.loop", strlen("llvm.loop"));
 }
 
-static bool branches_to(LLVMBasicBlockRef block, LLVMBasicBlockRef to)
-{
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-
-	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
-		if (LLVMGetSuccessor(end, i) == to)
-			return true;
-	}
-	return false;
-}
-
 static bool multiplies_bytes(LLVMBasicBlockRef block)
 {
 	bool loads_byte = false;
@@ -60,13 +49,9 @@ static bool multiplies_bytes(LLVMBasicBlockRef block)
 
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
 	     at = LLVMGetNextInstruction(at)) {
-		const LLVMOpcode opcode = LLVMGetInstructionOpcode(at);
-		LLVMTypeRef type = LLVMTypeOf(at);
-
-		loads_byte |= opcode == LLVMLoad &&
-		              LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-		              LLVMGetIntTypeWidth(type) == 8;
-		multiplies |= opcode == LLVMMul;
+		loads_byte |= LLVMIsALoadInst(at) != NULL &&
+		              llvm_is_integer(LLVMTypeOf(at), 8);
+		multiplies |= LLVMGetInstructionOpcode(at) == LLVMMul;
 	}
 	return loads_byte && multiplies;
 }
@@ -142,7 +127,7 @@ static size_t mark(LLVMModuleRef module, const char *name)
 		     block != NULL; block = LLVMGetNextBasicBlock(block)) {
 			LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
-			if (!branches_to(block, block) ||
+			if (!llvm_branches_to(block, block) ||
 			    !multiplies_bytes(block) ||
 			    says_how(LLVMGetMetadata(end, kind)))
 				continue;
@@ -225,7 +210,7 @@ static bool find_body(LLVMBasicBlockRef last, struct body *body)
 		LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(last));
 	LLVMBasicBlockRef header = last;
 
-	while (header != NULL && !branches_to(last, header))
+	while (header != NULL && !llvm_branches_to(last, header))
 		header = LLVMGetPreviousBasicBlock(header);
 	if (header == NULL)
 		return false;

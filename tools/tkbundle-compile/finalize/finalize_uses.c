@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "llvm/llvm_values.h"
 
 enum {
 	ADDRESS_LIMIT = 65536 /* globals with more addresses are left
@@ -41,33 +41,22 @@ static bool add_once(struct addresses *addresses, LLVMValueRef value)
 	return has_address(addresses, value) || add_address(addresses, value);
 }
 
-static bool begins_with_any(const char *name, const char *const *prefixes)
-{
-	for (; *prefixes != NULL; prefixes++) {
-		if (strncmp(name, *prefixes, strlen(*prefixes)) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* True for intrinsics that only read from the address, or ignore it. */
-static bool intrinsic_only_reads(LLVMValueRef call, const char *name,
-                                 LLVMValueRef address)
+static bool intrinsic_only_reads(LLVMValueRef call, LLVMValueRef address)
 {
-	static const char *const copies[] = { "llvm.memcpy.", "llvm.memmove.",
-		                              NULL };
+	static const char *const copies[] = { "llvm.memcpy.", "llvm.memmove." };
 	static const char *const readers[] = { "llvm.masked.load.",
 		                               "llvm.nvvm.ldu.global.",
-		                               "llvm.assume", NULL };
+		                               "llvm.assume" };
 
-	if (begins_with_any(name, copies)) {
+	if (llvm_calls_any(call, copies, TKB_COUNT_OF(copies))) {
 		LLVMValueRef is_volatile = LLVMGetOperand(call, 3);
 
 		return LLVMGetOperand(call, 0) != address &&
 		       LLVMIsAConstantInt(is_volatile) != NULL &&
 		       LLVMConstIntGetZExtValue(is_volatile) == 0;
 	}
-	return begins_with_any(name, readers);
+	return llvm_calls_any(call, readers, TKB_COUNT_OF(readers));
 }
 
 static const char *skip_separators(const char *at)
@@ -81,7 +70,7 @@ static bool moves_pointer(const char *at)
 	const size_t size = strcspn(at, ";");
 	const char *comma = memchr(at, ',', size);
 
-	return strncmp(at, "mov.", strlen("mov.")) == 0 &&
+	return tkb_begins_with(at, "mov.") &&
 	       (comma == NULL || (*skip_separators(comma + 1) == '$' &&
 	                          memmem(at, size, "64", 2) != NULL));
 }
@@ -92,31 +81,20 @@ static bool moves_pointer(const char *at)
  */
 static bool ptx_only_reads(const char *at)
 {
-	static const char *const readers[] = { "ld.global.",    "mov.",
-		                               "prefetch",      "cp.async.ca.",
-		                               "cp.async.cg.",  ".reg",
-		                               "createpolicy.", NULL };
+	static const char *const readers[] = { "ld.global.",   "mov.",
+		                               "prefetch",     "cp.async.ca.",
+		                               "cp.async.cg.", ".reg",
+		                               "createpolicy." };
 
 	for (at = skip_separators(at); *at != '\0';
 	     at = skip_separators(at + strcspn(at, ";"))) {
 		if (*at == '@') /* a predicate */
 			at = skip_separators(at + strcspn(at, " \t"));
-		if (!begins_with_any(at, readers) || moves_pointer(at))
+		if (!tkb_begins_with_any(at, readers, TKB_COUNT_OF(readers)) ||
+		    moves_pointer(at))
 			return false;
 	}
 	return true;
-}
-
-static bool asm_only_reads(LLVMValueRef assembly)
-{
-	size_t size = 0;
-	const char *text = LLVMGetInlineAsmAsmString(assembly, &size);
-	char *copy = strndup(text, size);
-	const bool is_read =
-		copy != NULL && strlen(copy) == size && ptx_only_reads(copy);
-
-	free(copy);
-	return is_read;
 }
 
 static bool is_exactly(LLVMValueRef function)
@@ -135,15 +113,14 @@ static bool follow_call(struct addresses *addresses, LLVMValueRef call,
 {
 	LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
 	const unsigned count = LLVMGetNumArgOperands(call);
-	size_t size = 0;
+	const char *const ptx = llvm_called_ptx(call);
 
-	if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)) != NULL)
-		return asm_only_reads(LLVMGetCalledValue(call));
+	if (ptx != NULL)
+		return ptx_only_reads(ptx);
 	if (callee == NULL)
 		return false;
 	if (LLVMGetIntrinsicID(callee) != 0)
-		return intrinsic_only_reads(
-			call, LLVMGetValueName2(callee, &size), address);
+		return intrinsic_only_reads(call, address);
 	if (LLVMGetNumOperandBundles(call) != 0 || !is_exactly(callee) ||
 	    LLVMGlobalGetValueType(callee) != LLVMGetCalledFunctionType(call))
 		return false;
@@ -157,18 +134,13 @@ static bool follow_call(struct addresses *addresses, LLVMValueRef call,
 	return true;
 }
 
-static bool is_plain_read(LLVMValueRef load)
-{
-	return !LLVMGetVolatile(load) && !LLVMIsAtomic(load);
-}
-
 /* Follow an instruction that uses the address. */
 static bool follow_instruction(struct addresses *addresses, LLVMValueRef user,
                                LLVMValueRef address)
 {
 	switch (LLVMGetInstructionOpcode(user)) {
 	case LLVMLoad:
-		return is_plain_read(user);
+		return llvm_is_plain(user);
 	case LLVMICmp:
 		return true;
 	case LLVMGetElementPtr:

@@ -7,25 +7,18 @@
 #include "base/base.h"
 #include "llvm/llvm_values.h"
 
-static bool is_byte(LLVMTypeRef type)
-{
-	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-	       LLVMGetIntTypeWidth(type) == 8;
-}
-
 /* A load of a byte that is used for this word only. */
 static bool is_lane(LLVMValueRef value)
 {
-	return LLVMIsALoadInst(value) != NULL && is_byte(LLVMTypeOf(value)) &&
-	       !LLVMGetVolatile(value) && !LLVMIsAtomic(value) &&
-	       llvm_has_one_use(value);
+	return llvm_is_plain_load(value) &&
+	       llvm_is_integer(LLVMTypeOf(value), 8) && llvm_has_one_use(value);
 }
 
 static bool is_bytes(LLVMTypeRef type)
 {
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
 	       LLVMGetVectorSize(type) == PREPACK_LANES &&
-	       is_byte(LLVMGetElementType(type));
+	       llvm_is_integer(LLVMGetElementType(type), 8);
 }
 
 /*
@@ -37,16 +30,12 @@ static bool read_lanes(LLVMValueRef word, LLVMValueRef lanes[PREPACK_LANES])
 	LLVMValueRef at = word;
 
 	for (int left = PREPACK_LANES; left > 0; left--) {
-		LLVMValueRef index;
 		uint64_t number;
 
 		if (LLVMIsAInsertElementInst(at) == NULL ||
-		    (at != word && !llvm_has_one_use(at)))
-			return false;
-		index = LLVMIsAConstantInt(LLVMGetOperand(at, 2));
-		number = index == NULL ? PREPACK_LANES
-		                       : LLVMConstIntGetZExtValue(index);
-		if (number >= PREPACK_LANES || lanes[number] != NULL ||
+		    (at != word && !llvm_has_one_use(at)) ||
+		    !llvm_read_number(LLVMGetOperand(at, 2), &number) ||
+		    number >= PREPACK_LANES || lanes[number] != NULL ||
 		    !is_lane(LLVMGetOperand(at, 1)))
 			return false;
 		lanes[number] = LLVMGetOperand(at, 1);
@@ -110,8 +99,7 @@ static bool read_at_once(const struct prepack *prepack,
 {
 	LLVMValueRef load = word->word;
 
-	if (LLVMIsALoadInst(load) == NULL || LLVMGetVolatile(load) ||
-	    LLVMIsAtomic(load))
+	if (!llvm_is_plain_load(load))
 		return false;
 	word->count = count_words(LLVMTypeOf(load));
 	word->has_offsets =

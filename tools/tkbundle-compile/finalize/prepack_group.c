@@ -119,7 +119,7 @@ static int nearness_of_call(LLVMValueRef call, int bit)
 {
 	const char *const name = llvm_special_register(call);
 
-	if (name != NULL && strncmp(name, "ctaid.", strlen("ctaid.")) == 0)
+	if (name != NULL && tkb_begins_with(name, "ctaid."))
 		return BLOCK;
 	return bit < THREAD_BITS && name != NULL &&
 	                       (strcmp(name, "tid.x") == 0 ||
@@ -131,10 +131,10 @@ static int nearness_of_call(LLVMValueRef call, int bit)
 /* The constant second operand; UINT64_MAX: it is another one. */
 static uint64_t second_number(LLVMValueRef instruction)
 {
-	LLVMValueRef by = LLVMIsAConstantInt(LLVMGetOperand(instruction, 1));
+	uint64_t number;
 
-	return by != NULL && LLVMGetIntTypeWidth(LLVMTypeOf(by)) <= 64
-	               ? LLVMConstIntGetZExtValue(by)
+	return llvm_read_number(LLVMGetOperand(instruction, 1), &number)
+	               ? number
 	               : UINT64_MAX;
 }
 
@@ -414,15 +414,10 @@ static bool is_whole_loop(const struct group *group, LLVMValueRef counter)
 {
 	LLVMBasicBlockRef block =
 		LLVMGetInstructionParent(group->words[0]->word);
-	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-	bool is_whole = false;
-
-	if (LLVMIsAPHINode(counter) == NULL ||
-	    LLVMGetInstructionParent(counter) != block)
-		return false;
-	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
-		is_whole |= LLVMGetSuccessor(end, i) == block;
-	return is_whole && are_others_steady(group, counter, block) &&
+	return LLVMIsAPHINode(counter) != NULL &&
+	       LLVMGetInstructionParent(counter) == block &&
+	       llvm_branches_to(block, block) &&
+	       are_others_steady(group, counter, block) &&
 	       prepack_is_straight(LLVMGetFirstInstruction(block), NULL);
 }
 

@@ -140,12 +140,11 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 	LLVMModuleRef module = prepack->finalize->module;
 	LLVMTypeRef word = LLVMInt32TypeInContext(LLVMGetModuleContext(module));
 	LLVMValueRef global = source->global;
-	size_t size = 0;
-	const char *name = LLVMGetValueName2(global, &size);
 	char packed[256];
 	LLVMValueRef table;
 
-	(void)snprintf(packed, sizeof(packed), "%.200s.packed", name);
+	(void)snprintf(packed, sizeof(packed), "%.200s.packed",
+	               llvm_name(global));
 	table = LLVMAddGlobalInAddressSpace(
 		module, LLVMArrayType2(word, count), packed,
 		LLVMGetPointerAddressSpace(LLVMTypeOf(global)));

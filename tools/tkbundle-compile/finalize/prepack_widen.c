@@ -3,21 +3,15 @@
 
 #include "llvm/llvm_values.h"
 
-static bool is_harmless_call(LLVMValueRef call)
-{
-	LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
-
-	return callee != NULL && llvm_only_computes(callee);
-}
-
 bool prepack_is_harmless(LLVMValueRef instruction)
 {
+	LLVMValueRef callee = llvm_called_function(instruction);
+
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
-		return !LLVMGetVolatile(instruction) &&
-		       !LLVMIsAtomic(instruction);
+		return llvm_is_plain(instruction);
 	case LLVMCall:
-		return is_harmless_call(instruction);
+		return callee != NULL && llvm_only_computes(callee);
 	case LLVMStore:
 	case LLVMFence:
 	case LLVMAtomicRMW:

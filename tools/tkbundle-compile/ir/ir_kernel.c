@@ -6,6 +6,7 @@
 
 #include "worker/fail.h"
 #include "finalize/finalize_external.h"
+#include "llvm/llvm_values.h"
 
 enum {
 	NAMES_SIZE = 300,
@@ -22,15 +23,12 @@ static void list_kernels(LLVMModuleRef module, char names[NAMES_SIZE],
 	names[0] = '\0';
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
 	     at = LLVMGetNextFunction(at)) {
-		size_t size = 0;
-
 		if (!finalize_is_kernel(at))
 			continue;
 		if (used < NAMES_SIZE)
-			used += (size_t)snprintf(names + used,
-			                         NAMES_SIZE - used, "%s%s",
-			                         count == 0 ? "" : ", ",
-			                         LLVMGetValueName2(at, &size));
+			used += (size_t)snprintf(
+				names + used, NAMES_SIZE - used, "%s%s",
+				count == 0 ? "" : ", ", llvm_name(at));
 		count++;
 	}
 	*count_out = count;
@@ -52,7 +50,6 @@ int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
 	const char *name;
 	char names[NAMES_SIZE];
 	size_t count = 0;
-	size_t size = 0;
 
 	list_kernels(module, names, &count);
 	if (count == 0)
@@ -68,12 +65,12 @@ int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
 		            names);
 	if (found == NULL)
 		found = only_kernel(module);
-	name = LLVMGetValueName2(found, &size);
-	if (size >= NAME_SIZE)
+	name = llvm_name(found);
+	if (strlen(name) >= NAME_SIZE)
 		return fail(err, TKB_ERR_INVALID,
 		            "the name of the kernel '%.64s...' is longer than "
 		            "%d bytes",
 		            name, NAME_SIZE - 1);
-	memcpy(kernel, name, size + 1);
+	memcpy(kernel, name, strlen(name) + 1);
 	return 0;
 }

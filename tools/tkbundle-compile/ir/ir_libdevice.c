@@ -2,7 +2,6 @@
 #include "ir/ir_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
@@ -10,6 +9,7 @@
 #include "worker/fail.h"
 #include "finalize/finalize_step.h"
 #include "llvm/llvm_module.h"
+#include "llvm/llvm_values.h"
 
 /*
  * Is it a function that needs no definition, because the driver provides it, or
@@ -21,11 +21,7 @@ static bool is_allowed_undefined(const char *name)
 		                             "__nvvm_reflect", "malloc",
 		                             "free" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
+	return tkb_is_among(name, names, TKB_COUNT_OF(names));
 }
 
 /* Find a function that is called but not defined, and not an intrinsic. */
@@ -33,8 +29,7 @@ static const char *find_external(LLVMModuleRef module)
 {
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
 	     at = LLVMGetNextFunction(at)) {
-		size_t size = 0;
-		const char *name = LLVMGetValueName2(at, &size);
+		const char *name = llvm_name(at);
 
 		if (LLVMIsDeclaration(at) && LLVMGetIntrinsicID(at) == 0 &&
 		    LLVMGetFirstUse(at) != NULL && !is_allowed_undefined(name))

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "llvm/llvm_values.h"
 #include "llvm/ptx_read.h"
 
@@ -47,31 +46,9 @@ static const char *const copies[] = {
 	"cp.async.ca.shared.global ",
 };
 
-static bool begins_with(const char *text, size_t size, const char *const *words,
-                        size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const size_t length = strlen(words[i]);
-
-		if (size >= length && memcmp(text, words[i], length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool calls(LLVMValueRef at, const char *const *words, size_t count)
-{
-	LLVMValueRef function = llvm_called_function(at);
-	size_t size = 0;
-	const char *name =
-		function == NULL ? NULL : LLVMGetValueName2(function, &size);
-
-	return name != NULL && begins_with(name, size, words, count);
-}
-
 bool llvm_is_barrier(LLVMValueRef instruction)
 {
-	return calls(instruction, barriers, TKB_COUNT_OF(barriers));
+	return llvm_calls_any(instruction, barriers, TKB_COUNT_OF(barriers));
 }
 
 bool llvm_is_computation(LLVMValueRef instruction)
@@ -100,19 +77,14 @@ bool llvm_is_computation(LLVMValueRef instruction)
 
 bool llvm_is_copy_group(LLVMValueRef instruction)
 {
-	return calls(instruction, groups, TKB_COUNT_OF(groups));
+	return llvm_calls_any(instruction, groups, TKB_COUNT_OF(groups));
 }
 
 static bool is_ptx(LLVMValueRef at, const char *const *words, size_t count)
 {
-	LLVMValueRef assembly = llvm_called_assembly(at);
-	size_t size = 0;
-	const char *text;
+	const char *text = llvm_called_ptx(at);
 
-	if (assembly == NULL)
-		return false;
-	text = LLVMGetInlineAsmAsmString(assembly, &size);
-	return begins_with(text, size, words, count);
+	return text != NULL && tkb_begins_with_any(text, words, count);
 }
 
 bool llvm_is_copy(LLVMValueRef instruction)
@@ -129,25 +101,16 @@ bool llvm_concerns_copies(LLVMValueRef instruction)
 	};
 	static const char *const words[] = { "cp.async.", "wgmma.",
 		                             "tcgen05." };
-	LLVMValueRef assembly = llvm_called_assembly(instruction);
-	size_t size = 0;
-	const char *text;
+	const char *text = llvm_called_ptx(instruction);
 
-	if (assembly == NULL)
-		return calls(instruction, functions, TKB_COUNT_OF(functions));
-	text = LLVMGetInlineAsmAsmString(assembly, &size);
+	if (llvm_called_assembly(instruction) == NULL)
+		return llvm_calls_any(instruction, functions,
+		                      TKB_COUNT_OF(functions));
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		/* Texts of PTX end with a zero. */
-		if (strstr(text, words[i]) != NULL)
+		if (text == NULL || strstr(text, words[i]) != NULL)
 			return true;
 	}
 	return false;
-}
-
-static bool is_plain(LLVMValueRef access)
-{
-	return !LLVMGetVolatile(access) &&
-	       LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
 }
 
 static unsigned space_of(LLVMValueRef access, unsigned address)
@@ -161,10 +124,11 @@ bool llvm_is_apart_from_shared(LLVMValueRef instruction)
 	struct ptx_read read;
 
 	if (LLVMIsALoadInst(instruction) != NULL)
-		return is_plain(instruction) &&
+		return llvm_is_plain(instruction) &&
 		       space_of(instruction, 0) == GLOBAL;
 	return llvm_is_computation(instruction) ||
-	       calls(instruction, exchanges, TKB_COUNT_OF(exchanges)) ||
+	       llvm_calls_any(instruction, exchanges,
+	                      TKB_COUNT_OF(exchanges)) ||
 	       is_ptx(instruction, product, TKB_COUNT_OF(product)) ||
 	       ptx_read_of(instruction, &read);
 }
@@ -172,13 +136,13 @@ bool llvm_is_apart_from_shared(LLVMValueRef instruction)
 static bool may_write(LLVMValueRef at)
 {
 	if (LLVMIsALoadInst(at) != NULL)
-		return !is_plain(at);
+		return !llvm_is_plain(at);
 	if (LLVMIsAStoreInst(at) != NULL)
-		return !is_plain(at) || space_of(at, 1) != SHARED;
+		return !llvm_is_plain(at) || space_of(at, 1) != SHARED;
 	return LLVMIsAPHINode(at) == NULL && !llvm_is_apart_from_shared(at) &&
 	       !llvm_is_barrier(at) && !llvm_is_copy_group(at) &&
 	       !llvm_is_copy(at) &&
-	       !calls(at, matrices, TKB_COUNT_OF(matrices));
+	       !llvm_calls_any(at, matrices, TKB_COUNT_OF(matrices));
 }
 
 LLVMValueRef llvm_first_write(LLVMBasicBlockRef block)

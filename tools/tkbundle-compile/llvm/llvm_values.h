@@ -10,6 +10,8 @@
 
 #include <llvm-c/Core.h>
 
+#include "base/base.h"
+
 static inline bool llvm_has_one_use(LLVMValueRef value)
 {
 	LLVMUseRef use = LLVMGetFirstUse(value);
@@ -24,6 +26,53 @@ static inline LLVMOpcode llvm_opcode(LLVMValueRef value)
 		return LLVMGetInstructionOpcode(value);
 	return LLVMIsAConstantExpr(value) != NULL ? LLVMGetConstOpcode(value)
 	                                          : (LLVMOpcode)0;
+}
+
+/* A value's name, or "". */
+static inline const char *llvm_name(LLVMValueRef value)
+{
+	size_t size = 0;
+
+	return LLVMGetValueName2(value, &size);
+}
+
+static inline bool llvm_is_integer(LLVMTypeRef type, unsigned width)
+{
+	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+	       LLVMGetIntTypeWidth(type) == width;
+}
+
+/* The number in a constant. False: it is none, or has more than 64 bits. */
+static inline bool llvm_read_number(LLVMValueRef value, uint64_t *out)
+{
+	if (LLVMIsAConstantInt(value) == NULL ||
+	    LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
+		return false;
+	*out = LLVMConstIntGetZExtValue(value);
+	return true;
+}
+
+/* Is the load or store neither volatile nor atomic? */
+static inline bool llvm_is_plain(LLVMValueRef access)
+{
+	return !LLVMGetVolatile(access) && !LLVMIsAtomic(access);
+}
+
+static inline bool llvm_is_plain_load(LLVMValueRef value)
+{
+	return LLVMIsALoadInst(value) != NULL && llvm_is_plain(value);
+}
+
+static inline bool llvm_branches_to(LLVMBasicBlockRef block,
+                                    LLVMBasicBlockRef to)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+		if (LLVMGetSuccessor(end, i) == to)
+			return true;
+	}
+	return false;
 }
 
 /* The inline assembly that an instruction calls; NULL: it calls none. */
@@ -42,21 +91,37 @@ static inline LLVMValueRef llvm_called_function(LLVMValueRef instruction)
 	               : LLVMIsAFunction(LLVMGetCalledValue(instruction));
 }
 
-/*
- * The special register that an instruction reads, as PTX names it: "ctaid.x"; NULL: it
- * reads none.
- */
+/* Does it call a function whose name begins with one of `count` words? */
+static inline bool llvm_calls_any(LLVMValueRef instruction,
+                                  const char *const *words, size_t count)
+{
+	LLVMValueRef callee = llvm_called_function(instruction);
+
+	return callee != NULL &&
+	       tkb_begins_with_any(llvm_name(callee), words, count);
+}
+
+/* The inline PTX that an instruction calls; NULL: none, or there is a zero in it. */
+static inline const char *llvm_called_ptx(LLVMValueRef instruction)
+{
+	LLVMValueRef assembly = llvm_called_assembly(instruction);
+	size_t size = 0;
+	const char *text = assembly == NULL
+	                           ? NULL
+	                           : LLVMGetInlineAsmAsmString(assembly, &size);
+
+	/* LLVM keeps a zero behind it. */
+	return text != NULL && strlen(text) == size ? text : NULL;
+}
+
+/* The special register that is read, as PTX names it: "ctaid.x"; NULL: none. */
 static inline const char *llvm_special_register(LLVMValueRef instruction)
 {
 	static const char reader[] = "llvm.nvvm.read.ptx.sreg.";
 	LLVMValueRef callee = llvm_called_function(instruction);
-	size_t size = 0;
-	const char *const name =
-		callee == NULL ? "" : LLVMGetValueName2(callee, &size);
+	const char *const name = callee == NULL ? "" : llvm_name(callee);
 
-	return strncmp(name, reader, strlen(reader)) == 0
-	               ? name + strlen(reader)
-	               : NULL;
+	return tkb_begins_with(name, reader) ? name + strlen(reader) : NULL;
 }
 
 /* The number of lanes of a vector; any other type has one. */

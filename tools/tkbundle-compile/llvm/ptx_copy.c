@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "llvm/llvm_values.h"
@@ -54,20 +53,15 @@ static bool find_condition(LLVMValueRef bytes, struct copy *copy)
 	return true;
 }
 
-static bool read_text(LLVMValueRef assembly, struct copy *out)
+static bool read_text(const char *text, struct copy *out)
 {
-	size_t size = 0;
-	const char *const text = LLVMGetInlineAsmAsmString(assembly, &size);
-	char *const copy = strndup(text, size);
 	int end = 0;
 
-	if (copy != NULL)
-		(void)sscanf(copy,
-		             "cp.async.c%*1[ag].shared.global [ $0 + %lld ], "
-		             "[ $1 + %lld ], 0x%x, $2;%n",
-		             &out->to, &out->from, &out->size, &end);
-	free(copy);
-	return end != 0 && (size_t)end == size &&
+	(void)sscanf(text,
+	             "cp.async.c%*1[ag].shared.global [ $0 + %lld ], "
+	             "[ $1 + %lld ], 0x%x, $2;%n",
+	             &out->to, &out->from, &out->size, &end);
+	return end != 0 && text[end] == '\0' &&
 	       (out->size == 4 || out->size == 8 || out->size == 16);
 }
 
@@ -82,18 +76,19 @@ static bool is_pointer_to(LLVMValueRef value, unsigned space)
 static bool read_copy(LLVMValueRef call, struct copy *out)
 {
 	static const char wanted[] = "r,l,r";
-	LLVMValueRef assembly = llvm_called_assembly(call);
+	const char *const text = llvm_called_ptx(call);
 	const char *constraints;
 	size_t size = 0;
 
-	if (assembly == NULL)
+	if (text == NULL)
 		return false;
-	constraints = LLVMGetInlineAsmConstraintString(assembly, &size);
+	constraints = LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(call),
+	                                               &size);
 	return size == strlen(wanted) &&
 	       memcmp(constraints, wanted, size) == 0 &&
 	       is_pointer_to(LLVMGetOperand(call, TO), SHARED) &&
 	       is_pointer_to(LLVMGetOperand(call, FROM), GLOBAL) &&
-	       read_text(assembly, out) &&
+	       read_text(text, out) &&
 	       find_condition(LLVMGetOperand(call, BYTES), out);
 }
 

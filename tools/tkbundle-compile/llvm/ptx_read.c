@@ -21,12 +21,10 @@ static void skip_blanks(struct text *text)
 
 static bool take_word(struct text *text, const char *word)
 {
-	const size_t size = strlen(word);
-
 	skip_blanks(text);
-	if (strncmp(text->at, word, size) != 0)
+	if (!tkb_begins_with(text->at, word))
 		return false;
-	text->at += size;
+	text->at += strlen(word);
 	return true;
 }
 
@@ -84,8 +82,8 @@ static bool take_kinds(struct text *text, struct ptx_read *read)
 		const size_t size = strcspn(kind, ". ");
 
 		text->at += size;
-		if (strncmp(kind, "L1::", 4) == 0 ||
-		    strncmp(kind, "L2::", 4) == 0)
+		if (tkb_begins_with(kind, "L1::") ||
+		    tkb_begins_with(kind, "L2::"))
 			continue;
 		if (size == 2 && strncmp(kind, "nc", size) == 0)
 			read->is_constant = true;
@@ -162,19 +160,13 @@ static bool read_constraints(const char *at, size_t size, struct text *text)
 	       text->count - text->output_count <= PTX_OPERAND_LIMIT;
 }
 
-static bool is_integer(LLVMTypeRef type, unsigned width)
-{
-	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-	       LLVMGetIntTypeWidth(type) == width;
-}
-
 /* Does the call have the types that the PTX reads? */
 static bool has_types(LLVMValueRef call, const struct ptx_read *read)
 {
 	LLVMTypeRef type = LLVMTypeOf(call);
 	const bool is_struct = LLVMGetTypeKind(type) == LLVMStructTypeKind;
 
-	if (read->count == 1 && !is_integer(type, read->width))
+	if (read->count == 1 && !llvm_is_integer(type, read->width))
 		return false;
 	if (read->count != 1 &&
 	    (!is_struct || LLVMCountStructElementTypes(type) != read->count))
@@ -183,34 +175,35 @@ static bool has_types(LLVMValueRef call, const struct ptx_read *read)
 		const int fallback = read->fallbacks[i];
 
 		if (read->count != 1 &&
-		    !is_integer(LLVMStructGetTypeAtIndex(type, i), read->width))
+		    !llvm_is_integer(LLVMStructGetTypeAtIndex(type, i),
+		                     read->width))
 			return false;
 		if (fallback >= 0 &&
-		    !is_integer(LLVMTypeOf(LLVMGetOperand(call,
-		                                          (unsigned)fallback)),
-		                read->width))
+		    !llvm_is_integer(LLVMTypeOf(LLVMGetOperand(
+					     call, (unsigned)fallback)),
+		                     read->width))
 			return false;
 	}
 	return read->predicate < 0 ||
-	       is_integer(LLVMTypeOf(LLVMGetOperand(call,
-	                                            (unsigned)read->predicate)),
-	                  1);
+	       llvm_is_integer(LLVMTypeOf(LLVMGetOperand(
+				       call, (unsigned)read->predicate)),
+	                       1);
 }
 
-static bool parse_assembly(LLVMValueRef assembly, const char *copy,
+static bool parse_assembly(LLVMValueRef call, const char *ptx,
                            struct ptx_read *read)
 {
-	struct text text = { .at = copy };
+	struct text text = { .at = ptx };
 	size_t size = 0;
-	const char *const constraints =
-		LLVMGetInlineAsmConstraintString(assembly, &size);
+	const char *const constraints = LLVMGetInlineAsmConstraintString(
+		LLVMGetCalledValue(call), &size);
 	unsigned moves = 0;
 
 	if (!read_constraints(constraints, size, &text))
 		return false;
 	for (unsigned i = 0; i < PTX_READ_LIMIT; i++)
 		read->fallbacks[i] = -1;
-	while (moves < text.output_count && strncmp(text.at, "mov.", 4) == 0) {
+	while (moves < text.output_count && tkb_begins_with(text.at, "mov.")) {
 		if (!take_fallback(&text, read, moves++))
 			return false;
 		skip_blanks(&text);
@@ -222,20 +215,10 @@ static bool parse_assembly(LLVMValueRef assembly, const char *copy,
 
 bool ptx_read_of(LLVMValueRef call, struct ptx_read *out)
 {
-	LLVMValueRef assembly = llvm_called_assembly(call);
-	const char *text;
-	size_t size = 0;
-	char *copy;
-	bool is_read;
+	const char *text = llvm_called_ptx(call);
 
-	if (assembly == NULL)
-		return false;
-	text = LLVMGetInlineAsmAsmString(assembly, &size);
-	copy = strndup(text, size);
-	is_read = copy != NULL && strlen(copy) == size &&
-	          parse_assembly(assembly, copy, out) && has_types(call, out);
-	free(copy);
-	return is_read;
+	return text != NULL && parse_assembly(call, text, out) &&
+	       has_types(call, out);
 }
 
 static LLVMValueRef to_vector(LLVMBuilderRef builder, LLVMTypeRef word,

@@ -108,22 +108,12 @@ static void add_scale(struct survey *survey, LLVMValueRef scale)
 /* Get the factors if the value is a multiplication of floats; else false. */
 static bool factors_of(LLVMValueRef value, LLVMValueRef factors[2])
 {
+	static const char *const sums[] = { "llvm.fma.", "llvm.fmuladd." };
 	const LLVMOpcode opcode = llvm_opcode(value);
-	LLVMValueRef callee;
-	const char *name;
-	size_t size = 0;
 
-	if (opcode == LLVMCall) {
-		callee = LLVMGetCalledValue(value);
-		if (LLVMIsAFunction(callee) == NULL)
-			return false;
-		name = LLVMGetValueName2(callee, &size);
-		if (strncmp(name, "llvm.fma.", 9) != 0 &&
-		    strncmp(name, "llvm.fmuladd.", 13) != 0)
-			return false;
-	} else if (opcode != LLVMFMul && opcode != LLVMFDiv) {
+	if (opcode != LLVMFMul && opcode != LLVMFDiv &&
+	    !llvm_calls_any(value, sums, TKB_COUNT_OF(sums)))
 		return false;
-	}
 	factors[0] = LLVMGetOperand(value, 0);
 	factors[1] = LLVMGetOperand(value, 1);
 	return true;

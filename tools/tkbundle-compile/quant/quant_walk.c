@@ -33,18 +33,13 @@ static void walk_add(struct walk *walk, LLVMValueRef value)
 /* Is it a call whose result, for our purpose, depends only on its arguments? */
 static bool is_computing_call(LLVMValueRef call)
 {
-	LLVMValueRef callee = LLVMGetCalledValue(call);
-	size_t size = 0;
+	/* A shuffle returns a value of another lane, computed by the same code. */
+	static const char *const shuffle[] = { "llvm.nvvm.shfl." };
+	LLVMValueRef callee = llvm_called_function(call);
 
-	if (LLVMIsAFunction(callee) == NULL)
-		return false;
-	/*
-	 * A shuffle returns a value of another lane, computed by the same code.
-	 */
-	return (llvm_only_computes(callee) &&
+	return (callee != NULL && llvm_only_computes(callee) &&
 	        LLVMGetNumArgOperands(call) != 0) ||
-	       strncmp(LLVMGetValueName2(callee, &size), "llvm.nvvm.shfl.",
-	               15) == 0;
+	       llvm_calls_any(call, shuffle, 1);
 }
 
 /*
@@ -295,13 +290,7 @@ unsigned quant_bits_of(LLVMValueRef value)
 
 bool quant_is_dp4a(LLVMValueRef value)
 {
-	LLVMValueRef callee;
-	size_t size = 0;
+	static const char *const dp4a[] = { "llvm.nvvm.idp4a." };
 
-	if (LLVMIsACallInst(value) == NULL)
-		return false;
-	callee = LLVMGetCalledValue(value);
-	return LLVMIsAFunction(callee) != NULL &&
-	       strncmp(LLVMGetValueName2(callee, &size), "llvm.nvvm.idp4a.",
-	               16) == 0;
+	return llvm_calls_any(value, dp4a, 1);
 }

@@ -203,7 +203,7 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
 static int find_callee(const struct build *build, LLVMValueRef callee,
                        LLVMValueRef *out, struct tkb_error *err)
 {
-	const char *name = rule_value_name(callee);
+	const char *name = llvm_name(callee);
 	LLVMTypeRef type = LLVMGlobalGetValueType(callee);
 	LLVMValueRef found = LLVMGetNamedFunction(build->module, name);
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "llvm/llvm_values.h"
-
 /* Could the instruction change memory that was loaded before it? */
 static bool may_write(LLVMValueRef instruction)
 {
@@ -15,9 +13,7 @@ static bool may_write(LLVMValueRef instruction)
 
 	switch ((int)LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
-		return LLVMGetVolatile(instruction) ||
-		       LLVMGetOrdering(instruction) !=
-		               LLVMAtomicOrderingNotAtomic;
+		return !llvm_is_plain(instruction);
 	case LLVMStore:
 	case LLVMFence:
 	case LLVMAtomicRMW:
@@ -41,8 +37,7 @@ static bool may_write(LLVMValueRef instruction)
 static bool is_same_load(const struct match *match, LLVMValueRef wanted,
                          LLVMValueRef load)
 {
-	if (LLVMGetVolatile(load) ||
-	    LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic ||
+	if (!llvm_is_plain(load) ||
 	    LLVMGetAlignment(load) < LLVMGetAlignment(wanted))
 		return false;
 	for (LLVMValueRef at = load; at != match->root;
@@ -61,8 +56,8 @@ static bool is_same_call(LLVMValueRef wanted, LLVMValueRef call)
 	       LLVMGetNumOperandBundles(call) == 0 &&
 	       LLVMGetCalledFunctionType(call) ==
 	               LLVMGetCalledFunctionType(wanted) &&
-	       strcmp(rule_value_name(callee),
-	              rule_value_name(LLVMGetCalledValue(wanted))) == 0;
+	       strcmp(llvm_name(callee),
+	              llvm_name(LLVMGetCalledValue(wanted))) == 0;
 }
 
 static bool is_same_mask(LLVMValueRef wanted, LLVMValueRef shuffle)
@@ -156,15 +151,6 @@ bool compare_instruction(const struct match *match,
 	       is_same_kind(match, node, value);
 }
 
-bool compare_index(LLVMValueRef value, uint64_t *out)
-{
-	if (LLVMIsAConstantInt(value) == NULL ||
-	    LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
-		return false;
-	*out = LLVMConstIntGetZExtValue(value);
-	return true;
-}
-
 bool compare_constant(const struct rule_node *node, LLVMValueRef value)
 {
 	uint64_t wanted = 0;
@@ -172,6 +158,6 @@ bool compare_constant(const struct rule_node *node, LLVMValueRef value)
 
 	if (!node->is_index)
 		return node->value == value;
-	return compare_index(node->value, &wanted) &&
-	       compare_index(value, &got) && wanted == got;
+	return llvm_read_number(node->value, &wanted) &&
+	       llvm_read_number(value, &got) && wanted == got;
 }

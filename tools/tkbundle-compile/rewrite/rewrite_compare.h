@@ -17,7 +17,4 @@ bool compare_predicate(const struct rule_node *node, LLVMValueRef value,
 /* Compares a constant; for the index of an element, only the number. */
 bool compare_constant(const struct rule_node *node, LLVMValueRef value);
 
-/* The number in a constant; false unless it has at most 64 bits. */
-bool compare_index(LLVMValueRef value, uint64_t *out);
-
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite/rewrite_cost.h"
 
-#include "llvm/llvm_values.h"
-
 /* The number of terms, if the rule is a sum. */
 static size_t term_count(const struct match *match)
 {

@@ -142,8 +142,8 @@ static int match_part(struct match *match, uint32_t index, LLVMValueRef value,
 	int rc;
 
 	if (size > MATCH_MAX_PART ||
-	    !compare_index(LLVMGetOperand(node->value, 1), &wanted) ||
-	    !compare_index(LLVMGetOperand(value, 1), &got) ||
+	    !llvm_read_number(LLVMGetOperand(node->value, 1), &wanted) ||
+	    !llvm_read_number(LLVMGetOperand(value, 1), &got) ||
 	    LLVMGetVectorSize(LLVMTypeOf(vector)) % size != 0 ||
 	    got >= LLVMGetVectorSize(LLVMTypeOf(vector)) ||
 	    got % size != wanted)
@@ -217,7 +217,7 @@ static int match_factor(struct match *match, uint32_t index, LLVMValueRef value,
 	if (type != LLVMTypeOf(node->value))
 		return TKB_MISS;
 	if (LLVMGetInstructionOpcode(value) == LLVMShl &&
-	    compare_index(LLVMGetOperand(value, 1), &shift) &&
+	    llvm_read_number(LLVMGetOperand(value, 1), &shift) &&
 	    shift < LLVMGetIntTypeWidth(type))
 		other = LLVMGetOperand(value, 0);
 	else

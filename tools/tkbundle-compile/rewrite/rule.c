@@ -35,7 +35,7 @@ LLVMValueRef rule_next_alternative(LLVMModuleRef module, const char *name,
 	at = at == NULL ? LLVMGetFirstFunction(module)
 	                : LLVMGetNextFunction(at);
 	while (at != NULL) {
-		const char *way = rule_value_name(at);
+		const char *way = llvm_name(at);
 
 		if (!LLVMIsDeclaration(at) && strncmp(way, name, size) == 0 &&
 		    strncmp(way + size, alternative_mark,

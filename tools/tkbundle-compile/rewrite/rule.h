@@ -79,6 +79,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "llvm/llvm_values.h"
 
 enum {
 	RULE_MAX_PARAMETERS = 32,
@@ -151,9 +152,6 @@ struct rule_set {
 
 /* True if `name` ends with `tail`, and has more than that. */
 bool rule_has_tail(const char *name, const char *tail);
-
-/* A value's name, or "". */
-const char *rule_value_name(LLVMValueRef value);
 
 /* Fail with `rule '<name>' of '<file>': <reason>` and TKB_ERR_INVALID. */
 __attribute__((format(printf, 3, 4))) int rule_fail(const struct rule *rule,

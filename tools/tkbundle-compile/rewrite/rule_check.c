@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite/rule.h"
 
-#include "llvm/llvm_values.h"
-
 static bool is_binary(LLVMOpcode opcode)
 {
 	return opcode >= LLVMAdd && opcode <= LLVMXor;
@@ -55,7 +53,7 @@ static int check_call(const struct rule *rule, LLVMModuleRef module,
 	    LLVMGetCalledFunctionType(call) != LLVMGlobalGetValueType(callee))
 		return rule_fail(rule, err,
 		                 "it does not call a plain function");
-	name = rule_value_name(callee);
+	name = llvm_name(callee);
 	if (module != NULL && rule_has_alternatives(module, name))
 		return 0;
 	if (!LLVMIsDeclaration(callee))
@@ -72,8 +70,7 @@ static int check_call(const struct rule *rule, LLVMModuleRef module,
 static int check_load(const struct rule *rule, LLVMValueRef load,
                       struct tkb_error *err)
 {
-	if (LLVMGetVolatile(load) ||
-	    LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic)
+	if (!llvm_is_plain(load))
 		return rule_fail(rule, err,
 		                 "it has a load that is volatile or atomic");
 	return 0;
@@ -148,11 +145,11 @@ static int check_body(const struct rule *rule, LLVMModuleRef module,
 
 	if (LLVMGetNextBasicBlock(block) != NULL)
 		return rule_fail(rule, err, "'%s' has several blocks",
-		                 rule_value_name(function));
+		                 llvm_name(function));
 	if (LLVMGetInstructionOpcode(end) != LLVMRet ||
 	    LLVMGetNumOperands(end) != 1)
 		return rule_fail(rule, err, "'%s' returns nothing",
-		                 rule_value_name(function));
+		                 llvm_name(function));
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
 	     at = LLVMGetNextInstruction(at)) {
 		const int rc = check_instruction(rule, module, at, err);
@@ -178,12 +175,12 @@ static int check_shape(const struct rule *rule, LLVMValueRef function,
 
 	if (LLVMIsAInstruction(root_of(function)) == NULL)
 		return rule_fail(rule, err, "'%s' has no instruction",
-		                 rule_value_name(function));
+		                 llvm_name(function));
 	for (unsigned i = 0; i < count; i++) {
 		if (LLVMGetFirstUse(LLVMGetParam(function, i)) == NULL)
 			return rule_fail(rule, err,
 			                 "'%s' does not use parameter %u",
-			                 rule_value_name(function), i);
+			                 llvm_name(function), i);
 	}
 	return 0;
 }

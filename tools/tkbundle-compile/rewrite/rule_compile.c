@@ -26,8 +26,6 @@ static const char *const commutative_calls[] = {
 /* May the first two operands be swapped? */
 static bool is_commutative(LLVMValueRef instruction, LLVMOpcode opcode)
 {
-	const char *name;
-
 	switch ((int)opcode) {
 	case LLVMAdd:
 	case LLVMFAdd:
@@ -44,13 +42,8 @@ static bool is_commutative(LLVMValueRef instruction, LLVMOpcode opcode)
 	default:
 		return false;
 	}
-	name = rule_value_name(LLVMGetCalledValue(instruction));
-	for (size_t i = 0; i < TKB_COUNT_OF(commutative_calls); i++) {
-		if (strncmp(name, commutative_calls[i],
-		            strlen(commutative_calls[i])) == 0)
-			return true;
-	}
-	return false;
+	return llvm_calls_any(instruction, commutative_calls,
+	                      TKB_COUNT_OF(commutative_calls));
 }
 
 static int add_node(struct reader *reader, const struct rule_node *node,
@@ -206,7 +199,7 @@ static int read_alternatives(struct reader *reader, LLVMValueRef call,
 		    LLVMGetCalledFunctionType(call))
 			return rule_fail(reader->rule, err,
 			                 "'%s' and '%s' have different types",
-			                 rule_value_name(way), name);
+			                 llvm_name(way), name);
 		rc = rule_check_alternative(reader->rule, way, err);
 		if (rc == 0)
 			rc = read_alternative(reader, call, way,
@@ -253,10 +246,9 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block);
 	     LLVMGetInstructionOpcode(at) != LLVMRet;
 	     at = LLVMGetNextInstruction(at)) {
-		const char *callee =
-			LLVMGetInstructionOpcode(at) == LLVMCall
-				? rule_value_name(LLVMGetCalledValue(at))
-				: "";
+		const char *callee = LLVMGetInstructionOpcode(at) == LLVMCall
+		                             ? llvm_name(LLVMGetCalledValue(at))
+		                             : "";
 		uint32_t node = 0;
 		int rc;
 

@@ -80,7 +80,7 @@ static int add_rule(struct rule_set *set, const char *file,
                     LLVMModuleRef module, LLVMValueRef pattern,
                     struct tkb_error *err)
 {
-	const char *name = rule_value_name(pattern);
+	const char *name = llvm_name(pattern);
 	struct rule *rule = tkb_arena_alloc(&set->arena, 1, sizeof(*rule));
 	int rc;
 
@@ -109,7 +109,7 @@ static int read_function(struct rule_set *set, const char *file,
                          LLVMModuleRef module, LLVMValueRef function,
                          struct tkb_error *err)
 {
-	const char *name = rule_value_name(function);
+	const char *name = llvm_name(function);
 
 	if (rule_has_tail(name, pattern_tail))
 		return add_rule(set, file, module, function, err);

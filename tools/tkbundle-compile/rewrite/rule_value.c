@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "llvm/llvm_values.h"
-
 enum {
 	RANGE_DEPTH = 4 /* depth of operands that are searched */
 };
@@ -22,13 +20,6 @@ bool rule_has_tail(const char *name, const char *tail)
 	const size_t tail_size = strlen(tail);
 
 	return size > tail_size && strcmp(name + size - tail_size, tail) == 0;
-}
-
-const char *rule_value_name(LLVMValueRef value)
-{
-	size_t size = 0;
-
-	return LLVMGetValueName2(value, &size);
 }
 
 static bool has_wrap_flags(LLVMOpcode opcode)
