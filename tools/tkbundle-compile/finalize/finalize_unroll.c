@@ -113,32 +113,6 @@ static bool says_how(LLVMValueRef node)
 }
 
 /*
- * Mark loops that multiply bytes, unless their metadata already say how to
- * unroll.
- */
-static size_t mark(LLVMModuleRef module, const char *name)
-{
-	const unsigned kind = loop_kind(module);
-	size_t marked = 0;
-
-	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
-	     at = LLVMGetNextFunction(at)) {
-		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(at);
-		     block != NULL; block = LLVMGetNextBasicBlock(block)) {
-			LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-
-			if (!llvm_branches_to(block, block) ||
-			    !multiplies_bytes(block) ||
-			    says_how(LLVMGetMetadata(end, kind)))
-				continue;
-			set_mark(end, name, STEPS);
-			marked++;
-		}
-	}
-	return marked;
-}
-
-/*
  * The weight of an instruction: 1, plus the operands and outputs of inline PTX,
  * since PTX for a matrix product uses many registers.
  */
@@ -146,8 +120,7 @@ static size_t weight_of(LLVMValueRef at)
 {
 	LLVMTypeRef type = LLVMTypeOf(at);
 
-	if (LLVMIsACallInst(at) == NULL ||
-	    LLVMIsAInlineAsm(LLVMGetCalledValue(at)) == NULL)
+	if (llvm_called_assembly(at) == NULL)
 		return 1;
 	return 1 + LLVMGetNumArgOperands(at) +
 	       (LLVMGetTypeKind(type) == LLVMStructTypeKind
@@ -287,8 +260,29 @@ static unsigned choose_steps(size_t trips, size_t most)
 	return steps;
 }
 
-/* Mark all inner loops, unless their metadata already say how to unroll. */
-static size_t mark_inner(LLVMModuleRef module)
+/*
+ * How many iterations to unroll into one, of the loop whose last block this is; 0: none
+ * ends here, or it is left as it is.
+ */
+typedef unsigned steps_fn(LLVMBasicBlockRef last);
+
+static unsigned steps_of_products(LLVMBasicBlockRef last)
+{
+	return llvm_branches_to(last, last) && multiplies_bytes(last) ? STEPS
+	                                                              : 0;
+}
+
+static unsigned steps_of_inner(LLVMBasicBlockRef last)
+{
+	const size_t size = inner_loop_size(last);
+
+	return size == 0 || size > SIZE / LEAST
+	               ? 0
+	               : choose_steps(trip_count(last), SIZE / size);
+}
+
+/* Mark loops, unless their metadata already say how to unroll. */
+static size_t mark(LLVMModuleRef module, steps_fn *steps_of, const char *name)
 {
 	const unsigned kind = loop_kind(module);
 	size_t marked = 0;
@@ -298,13 +292,11 @@ static size_t mark_inner(LLVMModuleRef module)
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(at);
 		     block != NULL; block = LLVMGetNextBasicBlock(block)) {
 			LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-			const size_t size = inner_loop_size(block);
+			const unsigned steps = steps_of(block);
 
-			if (size == 0 || size > SIZE / LEAST ||
-			    says_how(LLVMGetMetadata(end, kind)))
+			if (steps == 0 || says_how(LLVMGetMetadata(end, kind)))
 				continue;
-			set_mark(end, count,
-			         choose_steps(trip_count(block), SIZE / size));
+			set_mark(end, name, steps);
 			marked++;
 		}
 	}
@@ -362,7 +354,7 @@ int finalize_unroll(struct finalize *finalize, struct tkb_error *err)
 	const size_t before = finalize_size(finalize->module);
 	int rc;
 
-	if (mark(finalize->module, full) == 0 && !is_bound)
+	if (mark(finalize->module, steps_of_products, full) == 0 && !is_bound)
 		return 0;
 	rc = finalize_run(finalize,
 	                  "function(sroa,loop-simplify,lcssa,"
@@ -370,12 +362,13 @@ int finalize_unroll(struct finalize *finalize, struct tkb_error *err)
 	                  "sroa," CLEAN_UP ")",
 	                  err);
 	unmark(finalize->module, full);
-	if (rc == 0 && mark(finalize->module, count) != 0)
+	if (rc == 0 && mark(finalize->module, steps_of_products, count) != 0)
 		rc = unroll_marked(finalize, err);
 	for (int i = 0; i < DEPTH && rc == 0 && is_bound; i++) {
 		/* After this, no branch ends two loops: LLVM would unroll both. */
 		rc = finalize_run(finalize, "function(loop-simplify)", err);
-		if (rc < 0 || mark_inner(finalize->module) == 0)
+		if (rc < 0 ||
+		    mark(finalize->module, steps_of_inner, count) == 0)
 			break;
 		rc = unroll_marked(finalize, err);
 	}
