@@ -14,17 +14,10 @@ enum {
 	PART_LIMIT = 32 /* of one index */
 };
 
-/* factor * value, not decomposed yet */
-struct part {
-	LLVMValueRef value;
-	enum prepack_extension extension;
-	int64_t factor;
-};
-
+/* Terms that are not decomposed yet. */
 struct parts {
-	struct part items[PART_LIMIT];
+	struct prepack_term items[PART_LIMIT];
 	size_t count;
-	struct prepack_address *address;
 };
 
 static bool is_small(int64_t number)
@@ -38,11 +31,11 @@ static bool push_part(struct parts *parts, LLVMValueRef value,
 	if (parts->count == PART_LIMIT || !is_small(factor))
 		return false;
 	parts->items[parts->count++] =
-		(struct part){ value, extension, factor };
+		(struct prepack_term){ value, extension, factor };
 	return true;
 }
 
-static bool push_operands(struct parts *parts, const struct part *part)
+static bool push_operands(struct parts *parts, const struct prepack_term *part)
 {
 	LLVMValueRef value = part->value;
 
@@ -62,7 +55,8 @@ static bool add_offset(struct prepack_address *address, int64_t factor,
 	return is_small(address->offset);
 }
 
-static bool add_term(struct prepack_address *address, const struct part *part)
+static bool add_term(struct prepack_address *address,
+                     const struct prepack_term *part)
 {
 	struct prepack_term *term;
 
@@ -76,9 +70,7 @@ static bool add_term(struct prepack_address *address, const struct part *part)
 	}
 	if (address->term_count == PREPACK_TERMS)
 		return false;
-	address->terms[address->term_count++] =
-		(struct prepack_term){ part->value, part->extension,
-		                       part->factor };
+	address->terms[address->term_count++] = *part;
 	return true;
 }
 
@@ -104,7 +96,7 @@ static bool keeps(LLVMValueRef arithmetic, enum prepack_extension extension)
 }
 
 /* The factor of a multiplication by a constant, or of a shift. */
-static bool constant_factor(LLVMValueRef value, const struct part *part,
+static bool constant_factor(LLVMValueRef value, const struct prepack_term *part,
                             int64_t *out)
 {
 	LLVMValueRef by = LLVMGetOperand(value, 1);
@@ -121,7 +113,7 @@ static bool constant_factor(LLVMValueRef value, const struct part *part,
 }
 
 /* Replace a part by its operands. False if it cannot be decomposed. */
-static bool split_part(struct parts *parts, const struct part *part,
+static bool split_part(struct parts *parts, const struct prepack_term *part,
                        bool *is_bad)
 {
 	LLVMValueRef value = part->value;
@@ -175,7 +167,7 @@ static bool add_index(struct prepack_address *address, LLVMValueRef index,
                       int64_t factor)
 {
 	const unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(index));
-	struct parts parts = { .address = address };
+	struct parts parts = { .count = 0 };
 	bool is_bad = false;
 
 	if (width > 64 ||
@@ -183,7 +175,7 @@ static bool add_index(struct prepack_address *address, LLVMValueRef index,
 	               width == 64 ? PREPACK_WHOLE : PREPACK_SIGNED, factor))
 		return false;
 	while (parts.count != 0) {
-		const struct part part = parts.items[--parts.count];
+		const struct prepack_term part = parts.items[--parts.count];
 		int64_t number;
 
 		if (read_constant(part.value, part.extension, &number)) {

@@ -34,7 +34,7 @@ static bool range_of_call(LLVMValueRef call, struct prepack_range *out)
 	};
 	const char *const name = llvm_special_register(call);
 
-	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(registers); i++) {
 		if (name != NULL && strcmp(name, registers[i].name) == 0) {
 			out->high = registers[i].high;
 			return true;
