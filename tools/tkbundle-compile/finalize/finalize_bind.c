@@ -270,16 +270,14 @@ static const char *grid_size_of(LLVMValueRef kernel, const char *argument)
 /* Add that the call gives a number from 0 to `end` - 1. */
 static void limit_result(LLVMValueRef call, uint64_t end)
 {
-	static const char range[] = "range";
 	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
 	const uint64_t low = 0;
 
-	LLVMAddCallSiteAttribute(
-		call, LLVMAttributeReturnIndex,
-		LLVMCreateConstantRangeAttribute(
-			context,
-			LLVMGetEnumAttributeKindForName(range, strlen(range)),
-			LLVMGetIntTypeWidth(LLVMTypeOf(call)), &low, &end));
+	LLVMAddCallSiteAttribute(call, LLVMAttributeReturnIndex,
+	                         LLVMCreateConstantRangeAttribute(
+					 context, llvm_attribute_kind("range"),
+					 LLVMGetIntTypeWidth(LLVMTypeOf(call)),
+					 &low, &end));
 }
 
 /* Can another kernel of the module be launched, with a grid of its own? */
@@ -347,15 +345,6 @@ static bool is_called(LLVMValueRef kernel)
 	return false;
 }
 
-/* Is the parameter a copy that the caller makes in memory? */
-static bool is_by_value(LLVMValueRef kernel, unsigned parameter)
-{
-	return LLVMGetEnumAttributeAtIndex(kernel, parameter + 1,
-	                                   LLVMGetEnumAttributeKindForName(
-						   "byval", strlen("byval"))) !=
-	       NULL;
-}
-
 static void copy_attributes(LLVMValueRef from, LLVMAttributeIndex at,
                             LLVMValueRef to, LLVMAttributeIndex index)
 {
@@ -408,8 +397,7 @@ static LLVMValueRef make_function(LLVMModuleRef module, LLVMValueRef kernel,
 	LLVMSetUnnamedAddress(made, LLVMGetUnnamedAddress(kernel));
 	LLVMSetSection(made, LLVMGetSection(kernel));
 	LLVMSetAlignment(made, LLVMGetAlignment(kernel));
-	copy_attributes(kernel, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-	                made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex);
+	copy_attributes(kernel, llvm_function_index, made, llvm_function_index);
 	return made;
 }
 
@@ -487,7 +475,7 @@ static int find_values(struct finalize *finalize, LLVMValueRef kernel,
 		if (values[at] != NULL)
 			return fail_value(binding, "it has a value already",
 			                  err);
-		if (is_by_value(kernel, at))
+		if (llvm_attribute(kernel, at + 1, "byval") != NULL)
 			return fail_value(binding, "it is passed by value",
 			                  err);
 		rc = make_value(finalize, LLVMGetParam(kernel, at), binding,

@@ -194,7 +194,7 @@ static void contract_function(const struct finalize *finalize,
 {
 	LLVMValueRef next;
 
-	if (llvm_is_contracted(function))
+	if (llvm_has_mark(function, LLVM_CONTRACTED))
 		return;
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
 	     block != NULL; block = LLVMGetNextBasicBlock(block)) {
@@ -219,7 +219,8 @@ static void contract_function(const struct finalize *finalize,
  */
 void finalize_contract(const struct finalize *finalize)
 {
-	LLVMBuilderRef builder = LLVMCreateBuilderInContext(
+	AUTO_LLVM(LLVMBuilderRef)
+	builder = LLVMCreateBuilderInContext(
 		LLVMGetModuleContext(finalize->module));
 	LLVMValueRef first = LLVMGetFirstFunction(finalize->module);
 	struct found found = { false, false };
@@ -230,7 +231,6 @@ void finalize_contract(const struct finalize *finalize)
 	     at != NULL && found.has_products && found.has_sums;
 	     at = LLVMGetNextFunction(at)) {
 		if (!LLVMIsDeclaration(at))
-			llvm_mark_contracted(at);
+			llvm_add_mark(at, LLVM_CONTRACTED);
 	}
-	LLVMDisposeBuilder(builder);
 }

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "finalize/finalize_external.h"
 #include "llvm/llvm_effects.h"
+#include "llvm/llvm_values.h"
 #include "llvm/ptx_copy.h"
 #include "llvm/ptx_read.h"
 #include "worker/fail.h"
@@ -238,8 +239,7 @@ static unsigned long attribute_of(LLVMValueRef function, const char *name,
                                   unsigned long otherwise)
 {
 	LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(
-		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
-		(unsigned)strlen(name));
+		function, llvm_function_index, name, (unsigned)strlen(name));
 	char text[64] = "";
 	unsigned size = 0;
 	const char *value;
@@ -385,10 +385,8 @@ static size_t count_crossing(const struct stretch *stretch)
 
 static void reorder(const struct stretch *stretch, LLVMValueRef end)
 {
-	LLVMBuilderRef builder =
-		LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(end)));
+	AUTO_LLVM(LLVMBuilderRef) builder = llvm_builder_before(end);
 
-	LLVMPositionBuilderBefore(builder, end);
 	for (size_t i = 0; i < stretch->count; i++) {
 		const struct node *node = &stretch->nodes[stretch->order[i]];
 		size_t size;
@@ -400,7 +398,6 @@ static void reorder(const struct stretch *stretch, LLVMValueRef end)
 		if (node->is_read)
 			ptx_read_pin(builder, node->value);
 	}
-	LLVMDisposeBuilder(builder);
 }
 
 /*
@@ -435,8 +432,7 @@ static unsigned copied_bits(LLVMValueRef kernel, LLVMValueRef end)
 static size_t split_copies(LLVMValueRef end)
 {
 	size_t count = 0;
-	LLVMBuilderRef builder =
-		LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(end)));
+	AUTO_LLVM(LLVMBuilderRef) builder = llvm_builder_before(end);
 	LLVMValueRef at =
 		LLVMGetFirstInstruction(LLVMGetInstructionParent(end));
 
@@ -451,7 +447,6 @@ static size_t split_copies(LLVMValueRef end)
 		}
 		at = next;
 	}
-	LLVMDisposeBuilder(builder);
 	return count;
 }
 

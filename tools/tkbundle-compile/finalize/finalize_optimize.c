@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "llvm/llvm_module.h"
+#include "llvm/llvm_values.h"
+
 /*
  * Runs LLVM's O3 at the end, so that a kernel in plain IR is not slower than with
  * O3 alone. Triton's IR has already been through O3, and accesses memory by inline
@@ -11,19 +14,10 @@
 
 static const char *const kept[] = { "optnone", "noinline" };
 
-static bool has_attribute(LLVMValueRef function, const char *name)
-{
-	return LLVMGetEnumAttributeAtIndex(
-		       function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		       LLVMGetEnumAttributeKindForName(name, strlen(name))) !=
-	       NULL;
-}
-
 static bool is_effect(LLVMValueRef at)
 {
-	return LLVMIsACallInst(at) != NULL &&
-	       LLVMIsAInlineAsm(LLVMGetCalledValue(at)) != NULL &&
-	       LLVMGetInlineAsmHasSideEffects(LLVMGetCalledValue(at));
+	return llvm_called_assembly(at) != NULL &&
+	       LLVMGetInlineAsmHasSideEffects(llvm_called_assembly(at));
 }
 
 static bool is_scheduled(LLVMValueRef function)
@@ -39,58 +33,31 @@ static bool is_scheduled(LLVMValueRef function)
 	return false;
 }
 
-static void add(LLVMValueRef function, const char *name)
-{
-	LLVMContextRef context =
-		LLVMGetModuleContext(LLVMGetGlobalParent(function));
-
-	LLVMAddAttributeAtIndex(
-		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMCreateEnumAttribute(
-			context,
-			LLVMGetEnumAttributeKindForName(name, strlen(name)),
-			0));
-}
-
-static const char mark[] = "tkb.added";
-
-/*
- * Exclude a function from the passes; `mark` marks the attributes added for
- * that.
- */
+/* Exclude a function from the passes; marks tell what was added for that. */
 static void keep_unoptimized(LLVMValueRef function)
 {
 	LLVMContextRef context =
 		LLVMGetModuleContext(LLVMGetGlobalParent(function));
 
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
-		if (has_attribute(function, kept[i]))
+	for (size_t i = 0; i < TKB_COUNT_OF(kept); i++) {
+		if (llvm_has_attribute(function, kept[i]))
 			continue;
-		add(function, kept[i]);
-		LLVMAddAttributeAtIndex(
-			function,
-			(LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-			LLVMCreateStringAttribute(
-				context, kept[i], (unsigned)strlen(kept[i]),
-				mark, (unsigned)strlen(mark)));
+		LLVMAddAttributeAtIndex(function, llvm_function_index,
+		                        llvm_make_attribute(context, kept[i]));
+		llvm_add_mark(function, kept[i]);
 	}
 }
 
 static void release(LLVMValueRef function)
 {
-	const LLVMAttributeIndex at =
-		(LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
-		const unsigned size = (unsigned)strlen(kept[i]);
-
-		if (LLVMGetStringAttributeAtIndex(function, at, kept[i],
-		                                  size) == NULL)
+	for (size_t i = 0; i < TKB_COUNT_OF(kept); i++) {
+		if (!llvm_has_mark(function, kept[i]))
 			continue;
-		LLVMRemoveStringAttributeAtIndex(function, at, kept[i], size);
-		LLVMRemoveEnumAttributeAtIndex(
-			function, at,
-			LLVMGetEnumAttributeKindForName(kept[i], size));
+		LLVMRemoveStringAttributeAtIndex(function, llvm_function_index,
+		                                 kept[i],
+		                                 (unsigned)strlen(kept[i]));
+		LLVMRemoveEnumAttributeAtIndex(function, llvm_function_index,
+		                               llvm_attribute_kind(kept[i]));
 	}
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/prepack_group.h"
 
+#include "llvm/llvm_values.h"
+
 /* Builds the code that replaces loads of bytes. */
 
 static LLVMValueRef build_product(LLVMBuilderRef builder, LLVMValueRef value,
@@ -166,11 +168,11 @@ void prepack_read_from(const struct prepack *prepack, struct group *group,
 {
 	LLVMContextRef context =
 		LLVMGetModuleContext(prepack->finalize->module);
-	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	AUTO_LLVM(LLVMBuilderRef)
+	builder = llvm_builder_before(group->words[0]->word);
 	LLVMValueRef position;
 	size_t count;
 
-	LLVMPositionBuilderBefore(builder, group->words[0]->word);
 	position =
 		build_position(builder, group, LLVMInt64TypeInContext(context));
 	position =
@@ -180,5 +182,4 @@ void prepack_read_from(const struct prepack *prepack, struct group *group,
 		count = read_together(builder, group, i, index, position);
 		index += group->adjacent_count;
 	}
-	LLVMDisposeBuilder(builder);
 }

@@ -98,15 +98,14 @@ static void widen_word(struct prepack *prepack, struct prepack_word *word,
 {
 	LLVMContextRef context =
 		LLVMGetModuleContext(prepack->finalize->module);
-	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	AUTO_LLVM(LLVMBuilderRef) builder = llvm_builder_before(at);
 	LLVMValueRef load;
 
-	LLVMPositionBuilderBefore(builder, at);
 	load = LLVMBuildLoad2(builder, LLVMTypeOf(word->word),
 	                      LLVMGetOperand(word->lanes[0], 0), "");
 	LLVMSetAlignment(load, LLVMGetAlignment(word->lanes[0]));
 	keep_invariance(word, context, load);
-	LLVMDisposeBuilder(builder);
+
 	LLVMReplaceAllUsesWith(word->word, load);
 	word->is_done = true;
 	prepack->widened_count++;

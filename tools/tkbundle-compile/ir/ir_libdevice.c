@@ -59,7 +59,7 @@ static bool has_contracted(LLVMModuleRef module)
 {
 	LLVMValueRef at = LLVMGetFirstFunction(module);
 
-	while (at != NULL && !llvm_is_contracted(at))
+	while (at != NULL && !llvm_has_mark(at, LLVM_CONTRACTED))
 		at = LLVMGetNextFunction(at);
 	return at != NULL;
 }

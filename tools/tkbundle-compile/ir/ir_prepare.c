@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "llvm/llvm_module.h"
+#include "llvm/llvm_values.h"
 
 static void allow_fusion(LLVMValueRef instruction)
 {
@@ -21,10 +22,8 @@ static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMValueRef trap = LLVMGetIntrinsicDeclaration(module, id, NULL, 0);
 	LLVMTypeRef type = LLVMIntrinsicGetType(context, id, NULL, 0);
-	AUTO_LLVM(LLVMBuilderRef)
-	builder = LLVMCreateBuilderInContext(context);
+	AUTO_LLVM(LLVMBuilderRef) builder = llvm_builder_before(unreachable);
 
-	LLVMPositionBuilderBefore(builder, unreachable);
 	(void)LLVMBuildCall2(builder, type, trap, NULL, 0, "");
 }
 
@@ -58,6 +57,6 @@ void ir_prepare(LLVMModuleRef module, bool is_fusion_off)
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
 		     block != NULL; block = LLVMGetNextBasicBlock(block))
 			prepare_block(module, block, is_fusion_off,
-			              llvm_is_contracted(function));
+			              llvm_has_mark(function, LLVM_CONTRACTED));
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "worker/fail.h"
 #include "llvm/llvm_handles.h"
+#include "llvm/llvm_values.h"
 
 void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
 {
@@ -52,22 +53,20 @@ int llvm_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	return TKB_ERR_INVALID;
 }
 
-static const char contracted[] = "tkb.contracted";
-
-void llvm_mark_contracted(LLVMValueRef function)
+void llvm_add_mark(LLVMValueRef function, const char *mark)
 {
 	LLVMContextRef context =
 		LLVMGetModuleContext(LLVMGetGlobalParent(function));
 
 	LLVMAddAttributeAtIndex(
-		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMCreateStringAttribute(context, contracted,
-	                                  (unsigned)strlen(contracted), "", 0));
+		function, llvm_function_index,
+		LLVMCreateStringAttribute(context, mark, (unsigned)strlen(mark),
+	                                  "", 0));
 }
 
-bool llvm_is_contracted(LLVMValueRef function)
+bool llvm_has_mark(LLVMValueRef function, const char *mark)
 {
-	return LLVMGetStringAttributeAtIndex(
-		       function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		       contracted, (unsigned)strlen(contracted)) != NULL;
+	return LLVMGetStringAttributeAtIndex(function, llvm_function_index,
+	                                     mark,
+	                                     (unsigned)strlen(mark)) != NULL;
 }

@@ -25,11 +25,11 @@ TKB_NODISCARD int llvm_run_passes(LLVMModuleRef module,
                                   LLVMTargetMachineRef machine,
                                   const char *passes, struct tkb_error *err);
 
-/*
- * Mark a function whose products and sums are already fused: code generation will
- * not fuse others.
- */
-void llvm_mark_contracted(LLVMValueRef function);
-bool llvm_is_contracted(LLVMValueRef function);
+/* Marks of a function, which mean something to us alone. */
+void llvm_add_mark(LLVMValueRef function, const char *mark);
+bool llvm_has_mark(LLVMValueRef function, const char *mark);
+
+/* The products and sums are already fused: code generation will not fuse others. */
+#define LLVM_CONTRACTED "tkb.contracted"
 
 #endif

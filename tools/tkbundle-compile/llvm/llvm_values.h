@@ -19,6 +19,16 @@ static inline bool llvm_has_one_use(LLVMValueRef value)
 	return use != NULL && LLVMGetNextUse(use) == NULL;
 }
 
+/* A builder before an instruction. */
+static inline LLVMBuilderRef llvm_builder_before(LLVMValueRef instruction)
+{
+	LLVMBuilderRef builder = LLVMCreateBuilderInContext(
+		LLVMGetTypeContext(LLVMTypeOf(instruction)));
+
+	LLVMPositionBuilderBefore(builder, instruction);
+	return builder;
+}
+
 /* The opcode of an instruction or a constant expression; 0: it is neither. */
 static inline LLVMOpcode llvm_opcode(LLVMValueRef value)
 {
@@ -155,17 +165,44 @@ static inline unsigned llvm_number_size(LLVMTypeRef type)
 	}
 }
 
-/* The value of a function's attribute. False if it does not have it. */
-static inline bool llvm_function_attribute(LLVMValueRef function,
-                                           const char *name, uint64_t *out)
-{
-	LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
-		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMGetEnumAttributeKindForName(name, strlen(name)));
+/* Where a function has its own attributes, and not those of a parameter. */
+static const LLVMAttributeIndex llvm_function_index =
+	(LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
-	if (attribute != NULL)
-		*out = LLVMGetEnumAttributeValue(attribute);
-	return attribute != NULL;
+static inline unsigned llvm_attribute_kind(const char *name)
+{
+	return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* An attribute of a function; NULL: it does not have it. */
+static inline LLVMAttributeRef llvm_attribute(LLVMValueRef function,
+                                              LLVMAttributeIndex index,
+                                              const char *name)
+{
+	return LLVMGetEnumAttributeAtIndex(function, index,
+	                                   llvm_attribute_kind(name));
+}
+
+static inline bool llvm_has_attribute(LLVMValueRef function, const char *name)
+{
+	return llvm_attribute(function, llvm_function_index, name) != NULL;
+}
+
+/* Make an attribute without a value. */
+static inline LLVMAttributeRef llvm_make_attribute(LLVMContextRef context,
+                                                   const char *name)
+{
+	return LLVMCreateEnumAttribute(context, llvm_attribute_kind(name), 0);
+}
+
+/* The effects of a function on memory, as LLVM's bits. */
+static inline uint64_t llvm_memory_effects(LLVMValueRef function)
+{
+	LLVMAttributeRef attribute =
+		llvm_attribute(function, llvm_function_index, "memory");
+
+	return attribute == NULL ? UINT64_MAX
+	                         : LLVMGetEnumAttributeValue(attribute);
 }
 
 /*
@@ -174,13 +211,9 @@ static inline bool llvm_function_attribute(LLVMValueRef function,
  */
 static inline bool llvm_only_computes(LLVMValueRef function)
 {
-	uint64_t effects = 1;
-	uint64_t ignored = 0;
-
-	return llvm_function_attribute(function, "memory", &effects) &&
-	       effects == 0 &&
-	       llvm_function_attribute(function, "nounwind", &ignored) &&
-	       llvm_function_attribute(function, "willreturn", &ignored);
+	return llvm_memory_effects(function) == 0 &&
+	       llvm_has_attribute(function, "nounwind") &&
+	       llvm_has_attribute(function, "willreturn");
 }
 
 #endif

@@ -187,15 +187,12 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
 		                             "willreturn" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		const LLVMAttributeIndex index =
-			(LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-		LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
-			from, index,
-			LLVMGetEnumAttributeKindForName(names[i],
-		                                        strlen(names[i])));
+		LLVMAttributeRef attribute =
+			llvm_attribute(from, llvm_function_index, names[i]);
 
 		if (attribute != NULL)
-			LLVMAddAttributeAtIndex(to, index, attribute);
+			LLVMAddAttributeAtIndex(to, llvm_function_index,
+			                        attribute);
 	}
 }
 

@@ -7,7 +7,6 @@
 static bool may_write(LLVMValueRef instruction)
 {
 	LLVMValueRef callee;
-	uint64_t effects = 0;
 	/* the "write" bits of all kinds of memory */
 	const uint64_t writes = 0xaaaaaaaaaaaaaaaaU;
 
@@ -28,10 +27,8 @@ static bool may_write(LLVMValueRef instruction)
 		return false;
 	}
 	callee = LLVMGetCalledValue(instruction);
-	if (LLVMIsAFunction(callee) == NULL)
-		return true;
-	return !llvm_function_attribute(callee, "memory", &effects) ||
-	       (effects & writes) != 0;
+	return LLVMIsAFunction(callee) == NULL ||
+	       (llvm_memory_effects(callee) & writes) != 0;
 }
 
 static bool is_same_load(const struct match *match, LLVMValueRef wanted,

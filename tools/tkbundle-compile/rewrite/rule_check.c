@@ -36,10 +36,8 @@ static bool is_pure(LLVMOpcode opcode)
 /* Is it a function without side effects that returns? */
 static bool is_pure_function(LLVMValueRef function)
 {
-	uint64_t ignored = 0;
-
 	return llvm_only_computes(function) &&
-	       !llvm_function_attribute(function, "convergent", &ignored);
+	       !llvm_has_attribute(function, "convergent");
 }
 
 static int check_call(const struct rule *rule, LLVMModuleRef module,

@@ -9,9 +9,6 @@ enum {
 	MAX_ATTRIBUTES = 64
 };
 
-static const LLVMAttributeIndex function_index =
-	(LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-
 /* An attribute whose name begins with "tkb.". */
 struct tag {
 	char name[64];
@@ -219,8 +216,7 @@ static int check_replacement(const struct rule *rule, struct tkb_error *err)
 
 	for (uint32_t i = 0; i <= rule->parameter_count; i++) {
 		const LLVMAttributeIndex index =
-			i == 0 ? (LLVMAttributeIndex)LLVMAttributeFunctionIndex
-			       : i;
+			i == 0 ? llvm_function_index : i;
 		unsigned count = 0;
 		unsigned at = 0;
 		int rc;
@@ -247,8 +243,8 @@ int rule_read_tags(struct rule *rule, struct tkb_error *err)
 	unsigned at = 0;
 	int rc;
 
-	rc = list_attributes(rule, rule->pattern, function_index, attributes,
-	                     &count, err);
+	rc = list_attributes(rule, rule->pattern, llvm_function_index,
+	                     attributes, &count, err);
 	if (rc < 0)
 		return rc;
 	while (next_tag(attributes, count, &at, &tag)) {
