@@ -6,6 +6,7 @@
 
 #include "llvm/ptx_read.h"
 #include "llvm/llvm_values.h"
+#include "quant/quant_walk.h"
 #include "worker/fail.h"
 
 /*
@@ -16,75 +17,7 @@
  * effects. LLVM may move both.
  */
 
-enum {
-	BASE_LIMIT = 32 /* limit of values followed for one address */
-};
-
 static const char load_name[] = "ld.global";
-
-/* Values that an address is computed from. */
-struct bases {
-	LLVMValueRef items[BASE_LIMIT];
-	size_t count;
-};
-
-static bool add_base(struct bases *bases, LLVMValueRef value)
-{
-	for (size_t i = 0; i < bases->count; i++) {
-		if (bases->items[i] == value)
-			return true;
-	}
-	if (bases->count == BASE_LIMIT)
-		return false;
-	bases->items[bases->count++] = value;
-	return true;
-}
-
-static bool add_parts(struct bases *bases, LLVMValueRef value)
-{
-	unsigned count;
-
-	switch ((int)llvm_opcode(value)) {
-	case LLVMGetElementPtr:
-	case LLVMAddrSpaceCast:
-		return add_base(bases, LLVMGetOperand(value, 0));
-	case LLVMSelect:
-		return add_base(bases, LLVMGetOperand(value, 1)) &&
-		       add_base(bases, LLVMGetOperand(value, 2));
-	case LLVMPHI:
-		count = LLVMCountIncoming(value);
-		for (unsigned i = 0; i < count; i++) {
-			if (!add_base(bases, LLVMGetIncomingValue(value, i)))
-				return false;
-		}
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * Is the address in a constant of the module, on every path that computes it?
- */
-static bool is_of_constants(LLVMValueRef address)
-{
-	struct bases bases = { .count = 0 };
-
-	if (!add_base(&bases, address))
-		return false;
-	for (size_t i = 0; i < bases.count; i++) {
-		LLVMValueRef value = bases.items[i];
-
-		if (LLVMIsAGlobalVariable(value) != NULL) {
-			if (!LLVMIsGlobalConstant(value) ||
-			    LLVMGetInitializer(value) == NULL)
-				return false;
-		} else if (!add_parts(&bases, value)) {
-			return false;
-		}
-	}
-	return true;
-}
 
 static LLVMTypeRef type_of(LLVMContextRef context, const struct ptx_read *read)
 {
@@ -146,23 +79,15 @@ static LLVMValueRef build_outputs(LLVMBuilderRef builder,
 	return all;
 }
 
-static void add_attribute(LLVMContextRef context, LLVMValueRef call,
-                          const char *name)
-{
-	LLVMAddCallSiteAttribute(
-		call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMCreateEnumAttribute(
-			context,
-			LLVMGetEnumAttributeKindForName(name, strlen(name)),
-			0));
-}
-
 /* Build the same read with ld.global.nc, and without side effects. */
 static LLVMValueRef build_assembly(LLVMBuilderRef builder,
                                    LLVMContextRef context, LLVMValueRef call,
                                    struct tkb_error *err)
 {
 	static const char constant[] = ".nc";
+	/* The value 0 of the first: memory(none). */
+	static const char *const attributes[] = { "memory", "nounwind",
+		                                  "willreturn" };
 	size_t size = 0;
 	const char *const text =
 		LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &size);
@@ -184,9 +109,10 @@ static LLVMValueRef build_assembly(LLVMBuilderRef builder,
 	made = ptx_read_rewrite(builder, call, copy, size + strlen(constant),
 	                        false);
 	free(copy);
-	add_attribute(context, made, "memory"); /* value 0: memory(none) */
-	add_attribute(context, made, "nounwind");
-	add_attribute(context, made, "willreturn");
+	for (size_t i = 0; i < TKB_COUNT_OF(attributes); i++)
+		LLVMAddCallSiteAttribute(
+			made, llvm_function_index,
+			llvm_make_attribute(context, attributes[i]));
 	return made;
 }
 
@@ -215,7 +141,7 @@ static int replace_read(LLVMBuilderRef builder, LLVMContextRef context,
 	LLVMValueRef made;
 
 	if (!ptx_read_of(call, &read) || read.is_constant ||
-	    !is_of_constants(LLVMGetOperand(call, (unsigned)read.address)))
+	    !quant_is_in_table(LLVMGetOperand(call, (unsigned)read.address)))
 		return 0;
 	LLVMPositionBuilderBefore(builder, call);
 	made = build_read(builder, context, call, &read, err);
@@ -230,7 +156,7 @@ static int replace_read(LLVMBuilderRef builder, LLVMContextRef context,
 int finalize_read(struct finalize *finalize, struct tkb_error *err)
 {
 	LLVMContextRef context = LLVMGetModuleContext(finalize->module);
-	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	AUTO_LLVM(LLVMBuilderRef) builder = LLVMCreateBuilderInContext(context);
 	LLVMValueRef next;
 	size_t count = 0;
 	int rc = 0;
@@ -240,7 +166,7 @@ int finalize_read(struct finalize *finalize, struct tkb_error *err)
 		next = finalize_next(at);
 		rc = replace_read(builder, context, at, &count, err);
 	}
-	LLVMDisposeBuilder(builder);
+
 	if (rc == 0 && count != 0)
 		rc = finalize_run(finalize,
 		                  "function(instcombine<no-verify-fixpoint>,"

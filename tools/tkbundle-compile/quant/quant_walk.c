@@ -137,8 +137,7 @@ static void add_pointers(struct walk *walk, LLVMValueRef pointer)
 	}
 }
 
-/* Does the address always point into a constant of the module? */
-static bool is_in_table(LLVMValueRef address)
+bool quant_is_in_table(LLVMValueRef address)
 {
 	struct walk walk = { .count = 0 };
 
@@ -162,7 +161,7 @@ static bool visit_origin(LLVMValueRef value, void *self)
 	LLVMValueRef address = address_of(value);
 
 	if (address != NULL) {
-		if (is_in_table(address))
+		if (quant_is_in_table(address))
 			origin->has_table = true;
 		else
 			origin->has_other = true;

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_QUANT_WALK_H
 #define TKB_COMPILE_QUANT_WALK_H
 
-/* Finds what a value is computed from, for quant.c. */
+/* Finds what a value is computed from. */
 
 #include <stdbool.h>
 
@@ -29,6 +29,9 @@ struct quant_origin {
 };
 
 struct quant_origin quant_origin_of(LLVMValueRef value);
+
+/* Does the address point into a constant of the module, however it is computed? */
+bool quant_is_in_table(LLVMValueRef address);
 
 /* Is the value computed only from numbers and constants of the module? */
 bool quant_is_constant(LLVMValueRef value);
