@@ -70,7 +70,7 @@ static const char *choose_libdevice(const struct compile_request *request,
 
 	room[0] = '\0';
 	if (named == NULL)
-		named = cuda_variable("TRITON_LIBDEVICE_PATH");
+		named = tkb_environment("TRITON_LIBDEVICE_PATH");
 	if (named == NULL &&
 	    cuda_find_file("nvvm/libdevice/libdevice.10.bc", room))
 		named = room;

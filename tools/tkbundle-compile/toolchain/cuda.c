@@ -10,18 +10,11 @@
 
 #include "compile/compiler/tools_file.h"
 
-const char *cuda_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 static const char *named_toolkit(void)
 {
-	const char *folder = cuda_variable("CUDA_HOME");
+	const char *folder = tkb_environment("CUDA_HOME");
 
-	return folder != NULL ? folder : cuda_variable("CUDA_PATH");
+	return folder != NULL ? folder : tkb_environment("CUDA_PATH");
 }
 
 const char *cuda_toolkit(void)
@@ -41,7 +34,7 @@ bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE])
 /* Add the paths that the loader searches before its cache, and the cache. */
 static void add_loader_paths(const char *name, struct tkb_buf *searched)
 {
-	const char *at = cuda_variable("LD_LIBRARY_PATH");
+	const char *at = tkb_environment("LD_LIBRARY_PATH");
 	char path[CUDA_PATH_SIZE];
 
 	while (at != NULL && *at != '\0') {

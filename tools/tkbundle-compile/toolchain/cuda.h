@@ -23,9 +23,6 @@ enum {
  */
 const char *cuda_toolkit(void);
 
-/* The value of a variable; NULL if unset or empty. */
-const char *cuda_variable(const char *name);
-
 /* True if the file "<toolkit>/<rest>" exists; `out` is its path. */
 bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE]);
 

@@ -47,7 +47,7 @@ static bool try_toolkit(const char *folder, char out[CUDA_PATH_SIZE],
 
 static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *searched)
 {
-	const char *at = cuda_variable("PATH");
+	const char *at = tkb_environment("PATH");
 
 	while (at != NULL && *at != '\0') {
 		const int length = (int)strcspn(at, ":");
@@ -70,9 +70,9 @@ static int find_ptxas_file(const char *given, const char *arch,
 	const char *named = given;
 
 	if (named == NULL && strtol(arch, NULL, 10) >= FIRST_BLACKWELL)
-		named = cuda_variable("TRITON_PTXAS_BLACKWELL_PATH");
+		named = tkb_environment("TRITON_PTXAS_BLACKWELL_PATH");
 	if (named == NULL)
-		named = cuda_variable("TRITON_PTXAS_PATH");
+		named = tkb_environment("TRITON_PTXAS_PATH");
 	if (named != NULL) {
 		if (!tkb_path_is_program(named) ||
 		    snprintf(out, CUDA_PATH_SIZE, "%s", named) >=
@@ -81,8 +81,8 @@ static int find_ptxas_file(const char *given, const char *arch,
 			            named);
 		return 0;
 	}
-	if (try_toolkit(cuda_variable("CUDA_HOME"), out, searched) ||
-	    try_toolkit(cuda_variable("CUDA_PATH"), out, searched) ||
+	if (try_toolkit(tkb_environment("CUDA_HOME"), out, searched) ||
+	    try_toolkit(tkb_environment("CUDA_PATH"), out, searched) ||
 	    try_toolkit(CUDA_DEFAULT_TOOLKIT, out, searched) ||
 	    try_path(out, searched))
 		return 0;
@@ -116,14 +116,6 @@ static int query_version(struct ptxas *tool, struct tkb_error *err)
 	return 0;
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	       a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
                struct tkb_buf *searched, struct tkb_error *err)
 {
@@ -134,11 +126,11 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 	if (rc < 0)
 		return rc;
 	tkb_tool_file_add(searched, found.path);
-	if (stat(found.path, &found.status) < 0)
+	if (!tkb_file_identify(found.path, &found.identity))
 		return fail(err, TKB_ERR_IO, "'%s': %s", found.path,
 		            strerror(errno));
 	if (strcmp(found.path, tool->path) == 0 &&
-	    is_same_file(&found.status, &tool->status))
+	    tkb_file_is_same(&found.identity, &tool->identity))
 		return 0;
 	rc = query_version(&found, err);
 	if (rc == 0)

@@ -6,17 +6,15 @@
 
 #include <tkbundle/tkbundle.h>
 
-#include <sys/stat.h>
-
 #include "base/buf.h"
+#include "compile/pool/file_identity.h"
 
 /* The ptxas that was found, and its version. */
 struct ptxas {
 	char path[4096];
-	char version[64];     /* "13.0.88" */
-	uint32_t ptx_version; /* newest supported; 90 is 9.0 */
-	struct stat status;   /* state of the file when the version was
-	                         queried */
+	char version[64];                  /* "13.0.88" */
+	uint32_t ptx_version;              /* newest supported; 90 is 9.0 */
+	struct tkb_file_identity identity; /* when the version was queried */
 };
 
 /*
