@@ -86,24 +86,10 @@ static int rewrite_block(struct run *run, LLVMBasicBlockRef block,
 	return 0;
 }
 
-static size_t count_instructions(LLVMValueRef function)
-{
-	size_t count = 0;
-
-	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
-	     block != NULL; block = LLVMGetNextBasicBlock(block)) {
-		for (LLVMValueRef at = LLVMGetFirstInstruction(block);
-		     at != NULL; at = LLVMGetNextInstruction(at))
-			count++;
-	}
-	return count;
-}
-
 static int rewrite_function(struct run *run, LLVMValueRef function,
                             struct tkb_error *err)
 {
-	run->count_left =
-		REWRITES_EACH * count_instructions(function) + REWRITES_MORE;
+	run->count_left = REWRITES_EACH * rule_size(function) + REWRITES_MORE;
 	do {
 		run->has_changed = false;
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);

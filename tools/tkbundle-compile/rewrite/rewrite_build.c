@@ -308,7 +308,7 @@ static LLVMFastMathFlags common_math(const struct match *match)
 static int copy_all(struct build *build, LLVMValueRef *result_out,
                     struct tkb_error *err)
 {
-	LLVMValueRef at = LLVMGetFirstInstruction(cost_block(build->match));
+	LLVMValueRef at = rule_first(build->match->rule->replacement);
 
 	while (LLVMGetInstructionOpcode(at) != LLVMRet) {
 		struct copy *copy = &build->copies[build->copy_count];
@@ -346,16 +346,6 @@ static void count_uses(struct build *build)
 	}
 }
 
-static size_t count_in_block(LLVMBasicBlockRef block)
-{
-	size_t count = 0;
-
-	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
-	     at = LLVMGetNextInstruction(at))
-		count++;
-	return count;
-}
-
 int build_replacement(const struct match *match, LLVMModuleRef module,
                       LLVMBuilderRef builder, struct tkb_error *err)
 {
@@ -364,8 +354,8 @@ int build_replacement(const struct match *match, LLVMModuleRef module,
 		               .builder = builder,
 		               .math = common_math(match) };
 	TKB_AUTO(tkb_free_at)
-	struct copy *copies = tkb_alloc_array(count_in_block(cost_block(match)),
-	                                      sizeof(*copies));
+	struct copy *copies = tkb_alloc_array(
+		rule_size(match->rule->replacement), sizeof(*copies));
 	struct cost_dying dying = { .count = 0 };
 	LLVMValueRef result = NULL;
 	int rc;

@@ -7,11 +7,6 @@ static size_t term_count(const struct match *match)
 	return match->rule->is_sum ? match->term_count : 0;
 }
 
-LLVMBasicBlockRef cost_block(const struct match *match)
-{
-	return LLVMGetFirstBasicBlock(match->rule->replacement);
-}
-
 bool cost_is_real(const struct match *match, uint32_t node)
 {
 	return match->rule->nodes[node].kind == RULE_INSTRUCTION &&
@@ -97,8 +92,8 @@ static size_t cost_of_replacement(const struct match *match)
 	size_t taken = 0;
 	size_t cost = 0;
 
-	for (LLVMValueRef at = LLVMGetFirstInstruction(cost_block(match));
-	     at != NULL; at = LLVMGetNextInstruction(at))
+	for (LLVMValueRef at = rule_first(match->rule->replacement); at != NULL;
+	     at = LLVMGetNextInstruction(at))
 		cost += cost_of(at);
 	/* The remaining terms of a sum are added up again. */
 	for (size_t i = 0; i < term_count(match); i++)

@@ -13,9 +13,6 @@ struct cost_dying {
 	size_t count;
 };
 
-/* The only block of the replacement. */
-LLVMBasicBlockRef cost_block(const struct match *match);
-
 /* True if the node matched an actual instruction. */
 bool cost_is_real(const struct match *match, uint32_t node);
 

@@ -7,8 +7,6 @@
 
 #include "worker/fail.h"
 
-static const char alternative_mark[] = ".either.";
-
 int rule_fail(const struct rule *rule, struct tkb_error *err,
               const char *format, ...)
 {
@@ -22,6 +20,19 @@ int rule_fail(const struct rule *rule, struct tkb_error *err,
 	            rule->file, reason);
 }
 
+size_t rule_size(LLVMValueRef function)
+{
+	size_t count = 0;
+
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+	     block != NULL; block = LLVMGetNextBasicBlock(block)) {
+		for (LLVMValueRef at = LLVMGetFirstInstruction(block);
+		     at != NULL; at = LLVMGetNextInstruction(at))
+			count++;
+	}
+	return count;
+}
+
 bool rule_has_alternatives(LLVMModuleRef module, const char *name)
 {
 	return rule_next_alternative(module, name, NULL) != NULL;
@@ -30,16 +41,13 @@ bool rule_has_alternatives(LLVMModuleRef module, const char *name)
 LLVMValueRef rule_next_alternative(LLVMModuleRef module, const char *name,
                                    LLVMValueRef at)
 {
-	const size_t size = strlen(name);
-
 	at = at == NULL ? LLVMGetFirstFunction(module)
 	                : LLVMGetNextFunction(at);
 	while (at != NULL) {
 		const char *way = llvm_name(at);
 
-		if (!LLVMIsDeclaration(at) && strncmp(way, name, size) == 0 &&
-		    strncmp(way + size, alternative_mark,
-		            strlen(alternative_mark)) == 0)
+		if (!LLVMIsDeclaration(at) && tkb_begins_with(way, name) &&
+		    tkb_begins_with(way + strlen(name), RULE_ALTERNATIVE))
 			return at;
 		at = LLVMGetNextFunction(at);
 	}

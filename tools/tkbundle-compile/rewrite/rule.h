@@ -150,8 +150,8 @@ struct rule_set {
 	size_t module_capacity;
 };
 
-/* True if `name` ends with `tail`, and has more than that. */
-bool rule_has_tail(const char *name, const char *tail);
+/* Between the name that is called and that of the alternative. */
+#define RULE_ALTERNATIVE ".either."
 
 /* Fail with `rule '<name>' of '<file>': <reason>` and TKB_ERR_INVALID. */
 __attribute__((format(printf, 3, 4))) int rule_fail(const struct rule *rule,
@@ -160,6 +160,23 @@ __attribute__((format(printf, 3, 4))) int rule_fail(const struct rule *rule,
 
 /* Read the attributes: the rule's kind and its filters. */
 TKB_NODISCARD int rule_read_tags(struct rule *rule, struct tkb_error *err);
+
+/* The first instruction of a half or an alternative, which has one block. */
+static inline LLVMValueRef rule_first(LLVMValueRef function)
+{
+	return LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(function));
+}
+
+/* The number of instructions of a function. */
+size_t rule_size(LLVMValueRef function);
+
+/* The value that it returns. */
+static inline LLVMValueRef rule_root(LLVMValueRef function)
+{
+	return LLVMGetOperand(
+		LLVMGetBasicBlockTerminator(LLVMGetFirstBasicBlock(function)),
+		0);
+}
 
 /* Check that both halves contain only what rules may contain. */
 TKB_NODISCARD int rule_check(const struct rule *rule, LLVMModuleRef module,

@@ -65,15 +65,6 @@ static int check_call(const struct rule *rule, LLVMModuleRef module,
 	return 0;
 }
 
-static int check_load(const struct rule *rule, LLVMValueRef load,
-                      struct tkb_error *err)
-{
-	if (!llvm_is_plain(load))
-		return rule_fail(rule, err,
-		                 "it has a load that is volatile or atomic");
-	return 0;
-}
-
 /* May the operand be poison? Only where a vector is built. */
 static bool may_be_poison(LLVMOpcode opcode, unsigned index)
 {
@@ -125,9 +116,10 @@ static int check_instruction(const struct rule *rule, LLVMModuleRef module,
 		                 "not depend on");
 	if (opcode == LLVMCall)
 		rc = check_call(rule, module, instruction, err);
-	else if (opcode == LLVMLoad)
-		rc = check_load(rule, instruction, err);
-	else if (!is_pure(opcode))
+	else if (opcode == LLVMLoad && !llvm_is_plain(instruction))
+		rc = rule_fail(rule, err,
+		               "it has a load that is volatile or atomic");
+	else if (opcode != LLVMLoad && !is_pure(opcode))
 		rc = rule_fail(rule, err,
 		               "it has an instruction with effects, or one "
 		               "that rules may not have");
@@ -158,20 +150,13 @@ static int check_body(const struct rule *rule, LLVMModuleRef module,
 	return 0;
 }
 
-static LLVMValueRef root_of(LLVMValueRef function)
-{
-	return LLVMGetOperand(
-		LLVMGetBasicBlockTerminator(LLVMGetFirstBasicBlock(function)),
-		0);
-}
-
 /* Check that all parameters are used, and the root is an instruction. */
 static int check_shape(const struct rule *rule, LLVMValueRef function,
                        struct tkb_error *err)
 {
 	const unsigned count = LLVMCountParams(function);
 
-	if (LLVMIsAInstruction(root_of(function)) == NULL)
+	if (LLVMIsAInstruction(rule_root(function)) == NULL)
 		return rule_fail(rule, err, "'%s' has no instruction",
 		                 llvm_name(function));
 	for (unsigned i = 0; i < count; i++) {
@@ -196,9 +181,8 @@ static int check_rounding(const struct rule *rule, LLVMValueRef function,
 	const LLVMFastMathFlags poison =
 		LLVMFastMathNoNaNs | LLVMFastMathNoInfs;
 
-	for (LLVMValueRef at =
-	             LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(function));
-	     at != NULL; at = LLVMGetNextInstruction(at)) {
+	for (LLVMValueRef at = rule_first(function); at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
 		const LLVMFastMathFlags flags = rule_fast_math(at);
 
 		if (!rule->is_fast && (flags & ~poison) != 0)
@@ -223,9 +207,8 @@ static bool has_load(const struct rule *rule, LLVMValueRef load)
 
 	if (LLVMIsAArgument(pointer) == NULL)
 		return false;
-	for (LLVMValueRef at = LLVMGetFirstInstruction(
-		     LLVMGetFirstBasicBlock(rule->pattern));
-	     at != NULL; at = LLVMGetNextInstruction(at)) {
+	for (LLVMValueRef at = rule_first(rule->pattern); at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
 		if (LLVMGetInstructionOpcode(at) != LLVMLoad ||
 		    LLVMTypeOf(at) != LLVMTypeOf(load))
 			continue;
@@ -246,22 +229,20 @@ static bool has_load(const struct rule *rule, LLVMValueRef load)
 static bool is_safe_division(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	LLVMValueRef by;
+	uint64_t number;
 
 	if (opcode != LLVMUDiv && opcode != LLVMSDiv && opcode != LLVMURem &&
 	    opcode != LLVMSRem)
 		return true;
 	by = LLVMGetOperand(instruction, 1);
-	return LLVMIsAConstantInt(by) != NULL &&
-	       LLVMGetIntTypeWidth(LLVMTypeOf(by)) <= 64 &&
-	       LLVMConstIntGetSExtValue(by) != 0 &&
+	return llvm_read_number(by, &number) && number != 0 &&
 	       LLVMConstIntGetSExtValue(by) != -1;
 }
 
 static int check_replacement(const struct rule *rule, struct tkb_error *err)
 {
-	for (LLVMValueRef at = LLVMGetFirstInstruction(
-		     LLVMGetFirstBasicBlock(rule->replacement));
-	     at != NULL; at = LLVMGetNextInstruction(at)) {
+	for (LLVMValueRef at = rule_first(rule->replacement); at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
 		const LLVMOpcode opcode = LLVMGetInstructionOpcode(at);
 
 		if (rule_poison_flags(at) != 0 || rule_fast_math(at) != 0)

@@ -158,8 +158,7 @@ static int read_alternative(struct reader *reader, LLVMValueRef call,
 			rc = name_node(reader, LLVMGetParam(way, i), node, err);
 	}
 	reader->scope = begin;
-	for (LLVMValueRef at =
-	             LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(way));
+	for (LLVMValueRef at = rule_first(way);
 	     rc == 0 && LLVMGetInstructionOpcode(at) != LLVMRet;
 	     at = LLVMGetNextInstruction(at)) {
 		rc = read_instruction(reader, at, root_out, err);
@@ -167,12 +166,7 @@ static int read_alternative(struct reader *reader, LLVMValueRef call,
 			rc = name_node(reader, at, *root_out, err);
 	}
 	if (rc == 0)
-		rc = find_node(
-			reader,
-			LLVMGetOperand(LLVMGetBasicBlockTerminator(
-					       LLVMGetFirstBasicBlock(way)),
-		                       0),
-			root_out, err);
+		rc = find_node(reader, rule_root(way), root_out, err);
 	reader->scope = scope;
 	reader->name_count = begin;
 	return rc;
@@ -241,9 +235,7 @@ static int read_parameters(struct reader *reader, struct tkb_error *err)
 
 static int read_body(struct reader *reader, struct tkb_error *err)
 {
-	LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(reader->rule->pattern);
-
-	for (LLVMValueRef at = LLVMGetFirstInstruction(block);
+	for (LLVMValueRef at = rule_first(reader->rule->pattern);
 	     LLVMGetInstructionOpcode(at) != LLVMRet;
 	     at = LLVMGetNextInstruction(at)) {
 		const char *callee = LLVMGetInstructionOpcode(at) == LLVMCall
@@ -261,8 +253,7 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	return find_node(reader,
-	                 LLVMGetOperand(LLVMGetBasicBlockTerminator(block), 0),
+	return find_node(reader, rule_root(reader->rule->pattern),
 	                 &reader->rule->root, err);
 }
 
@@ -309,9 +300,8 @@ static int read_sum(struct reader *reader, struct tkb_arena *arena,
 		return rule_fail(rule, err,
 		                 "its pattern is not a sum of terms and one "
 		                 "parameter without other uses");
-	for (LLVMValueRef at = LLVMGetFirstInstruction(
-		     LLVMGetFirstBasicBlock(rule->pattern));
-	     at != NULL; at = LLVMGetNextInstruction(at)) {
+	for (LLVMValueRef at = rule_first(rule->pattern); at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
 		if (LLVMGetInstructionOpcode(at) == LLVMAdd &&
 		    rule_poison_flags(at) != 0)
 			return rule_fail(rule, err,

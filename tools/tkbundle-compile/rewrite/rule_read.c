@@ -8,13 +8,13 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/IRReader.h>
 
+#include "base/path.h"
 #include "llvm/llvm_handles.h"
 #include "rewrite/rewrite_match.h"
 #include "worker/fail.h"
 
 static const char pattern_tail[] = ".pattern";
 static const char replacement_tail[] = ".replacement";
-static const char alternative_mark[] = ".either.";
 
 /* Find the function whose name has `other` instead of `tail`. */
 static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
@@ -41,9 +41,8 @@ static int check_termination(const struct rule *rule, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .rule = NULL };
 
-	for (LLVMValueRef at = LLVMGetFirstInstruction(
-		     LLVMGetFirstBasicBlock(rule->replacement));
-	     at != NULL; at = LLVMGetNextInstruction(at)) {
+	for (LLVMValueRef at = rule_first(rule->replacement); at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
 		const int rc = match_rule(&match, rule, at, MATCH_LENIENT, err);
 
 		if (rc < 0)
@@ -111,9 +110,9 @@ static int read_function(struct rule_set *set, const char *file,
 {
 	const char *name = llvm_name(function);
 
-	if (rule_has_tail(name, pattern_tail))
+	if (tkb_name_ends_with(name, pattern_tail))
 		return add_rule(set, file, module, function, err);
-	if (rule_has_tail(name, replacement_tail)) {
+	if (tkb_name_ends_with(name, replacement_tail)) {
 		if (find_half(module, name, replacement_tail, pattern_tail) !=
 		    NULL)
 			return 0;
@@ -122,7 +121,7 @@ static int read_function(struct rule_set *set, const char *file,
 		            (int)(strlen(name) - strlen(replacement_tail)),
 		            name, file);
 	}
-	if (strstr(name, alternative_mark) != NULL)
+	if (strstr(name, RULE_ALTERNATIVE) != NULL)
 		return 0;
 	return fail(err, TKB_ERR_INVALID,
 	            "function '%s' of '%s': it is not a pattern, replacement "

@@ -14,14 +14,6 @@ struct range {
 	int64_t low, high;
 };
 
-bool rule_has_tail(const char *name, const char *tail)
-{
-	const size_t size = strlen(name);
-	const size_t tail_size = strlen(tail);
-
-	return size > tail_size && strcmp(name + size - tail_size, tail) == 0;
-}
-
 static bool has_wrap_flags(LLVMOpcode opcode)
 {
 	return opcode == LLVMAdd || opcode == LLVMSub || opcode == LLVMMul ||
