@@ -506,8 +506,8 @@ int finalize_bind(struct finalize *finalize, struct tkb_error *err)
 {
 	const struct bindings *const bindings = &finalize->request->bindings;
 	LLVMValueRef kernel = NULL;
-	LLVMValueRef *values = NULL;
-	LLVMTypeRef *types = NULL;
+	TKB_AUTO(tkb_free_at) LLVMValueRef *values = NULL;
+	TKB_AUTO(tkb_free_at) LLVMTypeRef *types = NULL;
 	int rc;
 
 	if (bindings->count == 0)
@@ -521,12 +521,9 @@ int finalize_bind(struct finalize *finalize, struct tkb_error *err)
 		return fail(err, TKB_ERR_INVALID,
 		            "the kernel is called within the module: its "
 		            "arguments cannot be bound");
-	values = calloc(LLVMCountParams(kernel) + 1, sizeof(*values));
-	types = calloc(LLVMCountParams(kernel) + 1, sizeof(*types));
-	rc = values == NULL || types == NULL
-	             ? fail(err, TKB_ERR_NOMEM, "out of memory")
-	             : bind_parameters(finalize, kernel, values, types, err);
-	free(values);
-	free(types);
-	return rc;
+	values = tkb_alloc_array(LLVMCountParams(kernel), sizeof(*values));
+	types = tkb_alloc_array(LLVMCountParams(kernel), sizeof(*types));
+	return values == NULL || types == NULL
+	               ? tkb_fail_nomem(err)
+	               : bind_parameters(finalize, kernel, values, types, err);
 }

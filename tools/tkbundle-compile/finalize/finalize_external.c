@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_external.h"
 
-#include <stdlib.h>
-
 #include "llvm/llvm_values.h"
 
 enum {
@@ -44,33 +42,30 @@ static bool is_listed(LLVMModuleRef module, const char *list,
 	return false;
 }
 
+/* If out of memory, the next two give the safe answer. */
 static bool is_first_of(LLVMValueRef node, LLVMValueRef value)
 {
-	const unsigned count = LLVMGetMDNodeNumOperands(node);
-	LLVMValueRef *items = count == 0 ? NULL : calloc(count, sizeof(*items));
-	bool is_first;
+	TKB_AUTO(tkb_free_at)
+	LLVMValueRef *items =
+		tkb_alloc_array(LLVMGetMDNodeNumOperands(node), sizeof(*items));
 
-	if (items == NULL)
-		return count != 0; /* if out of memory, give the safe answer */
-	LLVMGetMDNodeOperands(node, items);
-	is_first = items[0] == value;
-	free(items);
-	return is_first;
+	if (items != NULL)
+		LLVMGetMDNodeOperands(node, items);
+	return items == NULL || items[0] == value;
 }
 
 static bool is_annotated(LLVMModuleRef module, LLVMValueRef value)
 {
 	static const char name[] = "nvvm.annotations";
 	const unsigned count = LLVMGetNamedMetadataNumOperands(module, name);
-	LLVMValueRef *nodes = count == 0 ? NULL : calloc(count, sizeof(*nodes));
-	bool is_there = count != 0 && nodes == NULL;
+	TKB_AUTO(tkb_free_at)
+	LLVMValueRef *nodes = tkb_alloc_array(count, sizeof(*nodes));
+	bool is_there = nodes == NULL;
 
-	if (nodes == NULL)
-		return is_there;
-	LLVMGetNamedMetadataOperands(module, name, nodes);
+	if (nodes != NULL)
+		LLVMGetNamedMetadataOperands(module, name, nodes);
 	for (unsigned i = 0; i < count && !is_there; i++)
 		is_there = is_first_of(nodes[i], value);
-	free(nodes);
 	return is_there;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "worker/fail.h"
+#include "base/base.h"
 #include "finalize/finalize_external.h"
 
 /*
@@ -234,19 +234,19 @@ static size_t find_fours(struct sum *sum, struct four *fours,
 
 static int gather_sum(struct sum *sum, struct tkb_error *err)
 {
-	struct four *fours;
+	TKB_AUTO(tkb_free_at)
+	struct four *fours =
+		tkb_alloc_array(sum->count / 4 + 1, sizeof(*fours));
 	size_t count;
 
+	if (fours == NULL)
+		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < sum->count; i++)
 		sum_read_product(sum->layout, &sum->terms[i]);
-	fours = calloc(sum->count / 4 + 1, sizeof(*fours));
-	if (fours == NULL)
-		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	count = find_fours(sum, fours, is_adjacent);
 	count += find_fours(sum, fours + count, can_become_word);
 	if (count != 0)
 		rebuild(sum, fours, count);
-	free(fours);
 	return 0;
 }
 
