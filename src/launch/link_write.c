@@ -5,13 +5,6 @@
 
 static const char origin[] = "/* Made by `tkbundle launcher --link`. */\n";
 
-static const struct tkb_c_variant *variant_of(const struct tkb_c_link *link,
-                                              const struct tkb_c_algo *algo,
-                                              size_t index)
-{
-	return &link->variants[algo->first + index];
-}
-
 static const char *algo_name(const struct tkb_c_link *link,
                              const struct tkb_c_algo *algo)
 {
@@ -91,7 +84,7 @@ static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
 	tkb_buf_add_text(out, ")\n{\n");
 	for (size_t i = 0; i < algo->count; i++) {
 		const struct tkb_c_variant *const variant =
-			variant_of(link, algo, i);
+			&link->variants[algo->first + i];
 
 		is_certain = variant->hint_count == 0;
 		if (!is_certain) {
@@ -108,7 +101,7 @@ static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
 	                                   "CUDA_ERROR_INVALID_VALUE;\n}\n");
 }
 
-/* Begin a function that loads or unloads several launchers. */
+/* Begin the function `verb`_`name`, which loads or unloads several launchers. */
 static void begin_loading(struct tkb_buf *out, const char *verb,
                           const char *name)
 {
@@ -133,7 +126,8 @@ static void print_algo_loading(struct tkb_buf *out,
 {
 	begin_loading(out, verb, algo_name(link, algo));
 	for (size_t i = 0; i < algo->count; i++)
-		add_loading(out, verb, variant_of(link, algo, i)->function);
+		add_loading(out, verb,
+		            link->variants[algo->first + i].function);
 	tkb_buf_add_text(out, "\treturn rc;\n}\n");
 }
 
@@ -204,29 +198,23 @@ static void print_source(struct tkb_buf *out, const struct tkb_c_link *link)
 		print_kernel(out, link, &link->kernels[i]);
 }
 
-static void print_algo_header(struct tkb_buf *out,
-                              const struct tkb_c_link *link,
-                              const struct tkb_c_linked *kernel,
-                              const struct tkb_c_algo *algo)
-{
-	const char *const name = algo_name(link, algo);
-
-	tkb_print(out, "CUresult %s(", name);
-	print_chooser_parameters(out, kernel);
-	tkb_print(out,
-	          ");\nCUresult load_%s(void);\nCUresult unload_%s(void);\n\n",
-	          name, name);
-}
-
 static void print_kernel_header(struct tkb_buf *out,
                                 const struct tkb_c_link *link,
                                 const struct tkb_c_linked *kernel)
 {
 	tkb_buf_add_text(out, "/* An algo is a choice of constants, warps and "
 	                      "stages. */\n");
-	for (size_t i = 0; i < kernel->count; i++)
-		print_algo_header(out, link, kernel,
-		                  &link->algos[kernel->first + i]);
+	for (size_t i = 0; i < kernel->count; i++) {
+		const char *const name =
+			algo_name(link, &link->algos[kernel->first + i]);
+
+		tkb_print(out, "CUresult %s(", name);
+		print_chooser_parameters(out, kernel);
+		tkb_print(out,
+		          ");\nCUresult load_%s(void);\n"
+		          "CUresult unload_%s(void);\n\n",
+		          name, name);
+	}
 	tkb_print(out,
 	          "/*\n * Launch the kernel as algo `algo_id`, below "
 	          "%s_get_num_algos(), by\n"

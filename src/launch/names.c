@@ -13,66 +13,23 @@ enum {
 };
 
 /*
- * Sorted: keywords of C11 and C++20, macros of GNU C, our own parameters, and
- * the functions that we call.
+ * Keywords of C11 and C++20, macros of GNU C, our own parameters, and the
+ * functions that we call.
  */
-static const char *const taken[] = {
-	"EOF",          "NULL",
-	"alignas",      "alignof",
-	"and",          "and_eq",
-	"asm",          "auto",
-	"bitand",       "bitor",
-	"bool",         "break",
-	"case",         "catch",
-	"char",         "char16_t",
-	"char32_t",     "char8_t",
-	"class",        "co_await",
-	"co_return",    "co_yield",
-	"compl",        "concept",
-	"const",        "const_cast",
-	"consteval",    "constexpr",
-	"constinit",    "continue",
-	"decltype",     "default",
-	"delete",       "do",
-	"double",       "dynamic_cast",
-	"else",         "enum",
-	"errno",        "explicit",
-	"export",       "extern",
-	"false",        "float",
-	"for",          "friend",
-	"gX",           "gY",
-	"gZ",           "global_scratch",
-	"goto",         "i386",
-	"if",           "inline",
-	"int",          "linux",
-	"long",         "main",
-	"memcpy",       "memset",
-	"mutable",      "namespace",
-	"new",          "noexcept",
-	"not",          "not_eq",
-	"nullptr",      "operator",
-	"or",           "or_eq",
-	"private",      "profile_scratch",
-	"protected",    "public",
-	"register",     "reinterpret_cast",
-	"requires",     "restrict",
-	"return",       "short",
-	"signed",       "sizeof",
-	"static",       "static_assert",
-	"static_cast",  "stream",
-	"struct",       "switch",
-	"template",     "this",
-	"thread_local", "throw",
-	"true",         "try",
-	"typedef",      "typeid",
-	"typename",     "typeof",
-	"union",        "unix",
-	"unsigned",     "using",
-	"virtual",      "void",
-	"volatile",     "wchar_t",
-	"while",        "xor",
-	"xor_eq",
-};
+static const char taken[] =
+	"EOF NULL alignas alignof and and_eq asm auto bitand bitor bool "
+	"break case catch char char16_t char32_t char8_t class co_await "
+	"co_return co_yield compl concept const const_cast consteval "
+	"constexpr constinit continue decltype default delete do double "
+	"dynamic_cast else enum errno explicit export extern false float "
+	"for friend gX gY gZ global_scratch goto i386 if inline int linux "
+	"long main memcpy memset mutable namespace new noexcept not not_eq "
+	"nullptr operator or or_eq private profile_scratch protected public "
+	"register reinterpret_cast requires restrict return short signed "
+	"sizeof static static_assert static_cast stream struct switch "
+	"template this thread_local throw true try typedef typeid typename "
+	"typeof union unix unsigned using virtual void volatile wchar_t "
+	"while xor xor_eq";
 
 /* Prefixes of names in <stdint.h>, <cuda.h> and our own code. */
 static const char *const prefixes[] = { "CU",     "INT",   "PTRDIFF_",
@@ -98,7 +55,7 @@ bool tkb_name_is_identifier(const char *name)
 
 bool tkb_name_is_taken(const char *name)
 {
-	if (tkb_is_among_sorted(name, taken, TKB_COUNT_OF(taken)) ||
+	if (tkb_name_is_in(taken, name) ||
 	    tkb_begins_with_any(name, prefixes, TKB_COUNT_OF(prefixes)))
 		return true;
 	/* Names that are reserved for compilers, and names of types. */

@@ -19,6 +19,9 @@ bool tkb_name_is_identifier(const char *name);
 /* True if the name has a meaning in C, C++, <cuda.h> or our own code. */
 bool tkb_name_is_taken(const char *name);
 
+/* True if `name` is one of the words in `list`, separated by blanks. */
+bool tkb_name_is_in(const char *list, const char *name);
+
 /* True for functions and objects of the C library, such as "printf". */
 bool tkb_name_is_of_library(const char *name);
 

@@ -248,8 +248,7 @@ static const char *const families[] = {
 	"sem_",     "thrd_", "timerfd_", "tss_",
 };
 
-/* True if `name` is one of the words in `list`, separated by blanks. */
-static bool has_library_word(const char *list, const char *name)
+bool tkb_name_is_in(const char *list, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -267,7 +266,7 @@ static bool has_library_word(const char *list, const char *name)
 bool tkb_name_is_of_library(const char *name)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		if (words[i][0] == name[0] && has_library_word(words[i], name))
+		if (words[i][0] == name[0] && tkb_name_is_in(words[i], name))
 			return true;
 	}
 	return tkb_begins_with_any(name, families, TKB_COUNT_OF(families));

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#include "launch/names.h"
+#include "text/ascii.h"
+
 enum {
 	FORMAT_SIZED = 4, /* the value is a size of 2 bytes, then that many
 	                     bytes */
@@ -206,12 +209,6 @@ void tkb_parameters_read_ptx(struct tkb_bytes ptx, const char *symbol,
 	}
 }
 
-static bool is_name_byte(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || byte == '_';
-}
-
 /* Parse "%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(...)". */
 static bool read_formal(struct tkb_bytes text, struct tkb_formal *out)
 {
@@ -225,7 +222,8 @@ static bool read_formal(struct tkb_bytes text, struct tkb_formal *out)
 	if (at == text.size || data[at] != '%')
 		return false;
 	start = ++at;
-	while (at < text.size && is_name_byte(data[at]))
+	while (at < text.size &&
+	       (tkb_name_may_begin_with(data[at]) || tkb_is_digit(data[at])))
 		at++;
 	out->name = tkb_bytes_slice(text, start, at);
 	if (text.size - at < 2 || data[at] != ':' || data[at + 1] != ' ')
