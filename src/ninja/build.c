@@ -421,12 +421,6 @@ static void subtract(struct tkb_ninja_paths *paths,
 	paths->count = kept;
 }
 
-static void sort(struct tkb_ninja_paths *paths)
-{
-	if (paths->count != 0)
-		paths->count = tkb_sort_texts(paths->items, paths->count);
-}
-
 int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,
                          struct tkb_error *err)
 {
@@ -440,9 +434,12 @@ int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,
 		rc = keep_edges(&parser, &build, err);
 	if (rc < 0)
 		return rc;
-	sort(&parser.inputs);
-	sort(&parser.outputs);
-	sort(&parser.phonies);
+	parser.inputs.count =
+		tkb_sort_texts(parser.inputs.items, parser.inputs.count);
+	parser.outputs.count =
+		tkb_sort_texts(parser.outputs.items, parser.outputs.count);
+	parser.phonies.count =
+		tkb_sort_texts(parser.phonies.items, parser.phonies.count);
 	subtract(&parser.inputs, &parser.outputs);
 	subtract(&parser.inputs, &parser.phonies);
 	rc = copy_paths(&build.arena, &parser.inputs, 0, parser.inputs.count,
@@ -456,4 +453,16 @@ int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,
 	*out = build;
 	build = (struct tkb_ninja_build){ 0 };
 	return 0;
+}
+
+int tkb_ninja_build_of(const struct tkb_ninja_place *place,
+                       struct tkb_ninja_build *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_NINJA_FILE_LIMIT);
+	int rc;
+
+	rc = tkb_ninja_read_file(place, TKB_NINJA_BUILD, &text, err);
+	return rc < 0 ? rc
+	              : tkb_ninja_build_read(tkb_buf_bytes(&text), out, err);
 }

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "ninja/place.h"
 
 /* A statement that is not phony. */
 struct tkb_ninja_edge {
@@ -41,6 +42,10 @@ struct tkb_ninja_build {
 	size_t output_count;
 };
 
+/* Read the build.ninja of a folder. */
+TKB_NODISCARD int tkb_ninja_build_of(const struct tkb_ninja_place *place,
+                                     struct tkb_ninja_build *out,
+                                     struct tkb_error *err);
 TKB_NODISCARD int tkb_ninja_build_read(struct tkb_bytes text,
                                        struct tkb_ninja_build *out,
                                        struct tkb_error *err);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "text/ascii.h"
+
 enum {
 	EXPANDED_LIMIT = 64 * 1024 * 1024,
 	VARIABLES_LIMIT = 256
@@ -99,8 +101,8 @@ void tkb_ninja_lexer_skip_line(struct tkb_ninja_lexer *lexer)
 
 static bool is_simple(unsigned char byte)
 {
-	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-	       (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-';
+	return tkb_is_digit(byte) || tkb_is_letter(byte) || byte == '_' ||
+	       byte == '-';
 }
 
 bool tkb_ninja_lexer_take(struct tkb_ninja_lexer *lexer, const char *word)

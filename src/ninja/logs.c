@@ -97,23 +97,13 @@ int tkb_ninja_log_read(struct tkb_bytes text, struct tkb_ninja_log *out,
 	return 0;
 }
 
-static int compare_outputs(const void *a, const void *b)
-{
-	const struct tkb_ninja_output *left = a;
-	const struct tkb_ninja_output *right = b;
-
-	return strcmp(left->name, right->name);
-}
-
 const struct tkb_ninja_output *tkb_ninja_log_find(
 	const struct tkb_ninja_log *log, const char *name)
 {
-	const struct tkb_ninja_output wanted = { .name = name };
-
-	if (log->output_count == 0)
-		return NULL;
-	return bsearch(&wanted, log->outputs, log->output_count, sizeof(wanted),
-	               compare_outputs);
+	return log->output_count == 0
+	               ? NULL
+	               : bsearch(&name, log->outputs, log->output_count,
+	                         sizeof(*log->outputs), tkb_compare_texts);
 }
 
 void tkb_ninja_log_write(const struct tkb_ninja_log *log, struct tkb_buf *out)
@@ -177,23 +167,13 @@ static int add_dep(const struct tkb_ninja_records *records,
 	return 0;
 }
 
-static int compare_deps(const void *a, const void *b)
-{
-	const struct tkb_ninja_dep *left = a;
-	const struct tkb_ninja_dep *right = b;
-
-	return strcmp(left->output, right->output);
-}
-
 const struct tkb_ninja_dep *tkb_ninja_deps_find(
 	const struct tkb_ninja_deps *deps, const char *output)
 {
-	const struct tkb_ninja_dep wanted = { .output = output };
-
-	if (deps->count == 0)
-		return NULL;
-	return bsearch(&wanted, deps->items, deps->count, sizeof(wanted),
-	               compare_deps);
+	return deps->count == 0
+	               ? NULL
+	               : bsearch(&output, deps->items, deps->count,
+	                         sizeof(*deps->items), tkb_compare_texts);
 }
 
 int tkb_ninja_deps_read(struct tkb_bytes bytes, struct tkb_ninja_deps *out,
@@ -220,7 +200,8 @@ int tkb_ninja_deps_read(struct tkb_bytes bytes, struct tkb_ninja_deps *out,
 	}
 	if (rc < 0)
 		return rc;
-	tkb_sort(deps.items, deps.count, sizeof(*deps.items), compare_deps);
+	tkb_sort(deps.items, deps.count, sizeof(*deps.items),
+	         tkb_compare_texts);
 	*out = deps;
 	deps = (struct tkb_ninja_deps){ 0 };
 	return 0;

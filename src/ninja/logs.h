@@ -18,8 +18,8 @@
 
 /* An output, with the name that ninja uses. */
 struct tkb_ninja_output {
-	const char *name;
-	int64_t mtime; /* in nanoseconds; no input may be newer */
+	const char *name; /* first, for tkb_compare_texts() */
+	int64_t mtime;    /* in nanoseconds; no input may be newer */
 	uint64_t hash;
 };
 
@@ -45,8 +45,8 @@ void tkb_ninja_log_write(const struct tkb_ninja_log *log, struct tkb_buf *out);
 
 /* What an output was made from, besides the inputs that build.ninja names. */
 struct tkb_ninja_dep {
-	const char *output;
-	int64_t mtime; /* of the output at that time */
+	const char *output; /* first, for tkb_compare_texts() */
+	int64_t mtime;      /* of the output at that time */
 	const char **inputs;
 	size_t input_count;
 };

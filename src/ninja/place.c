@@ -79,6 +79,16 @@ static int fail_to_read(const char *path, struct tkb_error *err)
 	return TKB_ERR_IO;
 }
 
+int tkb_ninja_read_file(const struct tkb_ninja_place *place, const char *name,
+                        struct tkb_buf *out, struct tkb_error *err)
+{
+	struct stat status;
+
+	tkb_buf_reset(out);
+	return tkb_fd_read_file(place->dir_fd, name, TKB_NINJA_FILE_LIMIT, out,
+	                        &status, err);
+}
+
 static int stat_open(int fd, const char *path, struct stat *out,
                      struct tkb_error *err)
 {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/digest.h"
 
 /* Where the files of a build are, and which path the build has. */
@@ -30,6 +31,17 @@ static inline int64_t tkb_ninja_mtime(const struct stat *status)
 {
 	return tkb_ninja_time(status->st_mtim);
 }
+
+#define TKB_NINJA_BUILD "build.ninja"
+
+enum {
+	TKB_NINJA_FILE_LIMIT = 64 * 1024 * 1024
+};
+
+/* Read a file in the build's folder; `out` is emptied before. */
+TKB_NODISCARD int tkb_ninja_read_file(const struct tkb_ninja_place *place,
+                                      const char *name, struct tkb_buf *out,
+                                      struct tkb_error *err);
 
 /* Stat the file at `path` and follow links. TKB_MISS if it does not exist. */
 TKB_NODISCARD int tkb_ninja_stat(const struct tkb_ninja_place *place,

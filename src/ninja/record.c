@@ -12,16 +12,12 @@
 #include "ninja/logs.h"
 #include "ninja/place.h"
 
-enum {
-	FILE_LIMIT = 64 * 1024 * 1024
-};
-
 /* How soon after its last write a linker makes its output executable. */
 static const int64_t made_here_ns = 10 * (int64_t)1000000000;
 
 /* A file from which outputs are made. */
 struct input {
-	const char *path;
+	const char *path; /* first, for tkb_compare_texts() */
 	int64_t mtime;
 	/* When its status changed last, as when it came to its path; 0: not
 	   known. */
@@ -48,42 +44,20 @@ static void release_project(struct project *project)
 	free(project->inputs);
 }
 
-static int read_project_file(const struct project *project, const char *name,
-                             struct tkb_buf *out, struct tkb_error *err)
-{
-	struct stat status;
-
-	tkb_buf_reset(out);
-	return tkb_fd_read_file(project->place->dir_fd, name, FILE_LIMIT, out,
-	                        &status, err);
-}
-
-static int read_build(struct project *project, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
-	int rc;
-
-	rc = read_project_file(project, TKB_NINJA_BUILD, &text, err);
-	return rc < 0 ? rc
-	              : tkb_ninja_build_read(tkb_buf_bytes(&text),
-	                                     &project->build, err);
-}
-
 /* ninja writes no dependencies file if no rule has "deps". */
 static int read_logs(struct project *project, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
+	struct tkb_buf text = TKB_BUF_INIT(TKB_NINJA_FILE_LIMIT);
 	int rc;
 
-	rc = read_project_file(project, TKB_NINJA_LOG, &text, err);
+	rc = tkb_ninja_read_file(project->place, TKB_NINJA_LOG, &text, err);
 	if (rc == 0)
 		rc = tkb_ninja_log_read(tkb_buf_bytes(&text), &project->log,
 		                        err);
 	if (rc < 0 || !tkb_fd_exists(project->place->dir_fd, TKB_NINJA_DEPS))
 		return rc;
-	rc = read_project_file(project, TKB_NINJA_DEPS, &text, err);
+	rc = tkb_ninja_read_file(project->place, TKB_NINJA_DEPS, &text, err);
 	return rc < 0 ? rc
 	              : tkb_ninja_deps_read(tkb_buf_bytes(&text),
 	                                    &project->deps, err);
@@ -181,14 +155,6 @@ static int compare_input_digests(const void *a, const void *b)
 	return order != 0 ? order : strcmp((*left)->path, (*right)->path);
 }
 
-static int compare_inputs(const void *a, const void *b)
-{
-	const struct input *left = a;
-	const struct input *right = b;
-
-	return strcmp(left->path, right->path);
-}
-
 /*
  * Is there something to build?
  */
@@ -222,13 +188,11 @@ static int find_times(const struct project *project, const char *path,
                       const struct output *output, int64_t *mtime,
                       int64_t *placed, struct tkb_error *err)
 {
-	const struct input wanted = { .path = path };
 	const struct input *found =
 		project->input_count == 0
 			? NULL
-			: bsearch(&wanted, project->inputs,
-	                          project->input_count, sizeof(wanted),
-	                          compare_inputs);
+			: bsearch(&path, project->inputs, project->input_count,
+	                          sizeof(*found), tkb_compare_texts);
 	struct stat status;
 	int rc;
 
@@ -483,7 +447,7 @@ int tkb_ninja_record_make(const struct tkb_ninja_place *place,
 	TKB_AUTO(release_project) struct project project = { .place = place };
 	int rc;
 
-	rc = read_build(&project, err);
+	rc = tkb_ninja_build_of(place, &project.build, err);
 	if (rc == 0)
 		rc = read_logs(&project, err);
 	if (rc == 0)

@@ -32,7 +32,6 @@
 /* The name of a record in a bundle, too. */
 #define TKB_NINJA_LOG ".ninja_log"
 #define TKB_NINJA_DEPS ".ninja_deps"
-#define TKB_NINJA_BUILD "build.ninja"
 
 /*
  * Append the record of what was built at `place`. `*is_fresh_out` tells whether

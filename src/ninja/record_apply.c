@@ -9,10 +9,6 @@
 #include "ninja/logs.h"
 #include "ninja/record.h"
 
-enum {
-	FILE_LIMIT = 64 * 1024 * 1024
-};
-
 /* Reads a copy line by line, and replaces each line feed by a zero. */
 struct reader {
 	char *at;
@@ -160,20 +156,6 @@ static int write_log(const struct tkb_ninja_build *build, int version,
 	return tkb_buf_check(out, err);
 }
 
-static int read_build(const struct tkb_ninja_place *place,
-                      struct tkb_ninja_build *out, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
-	struct stat status;
-	int rc;
-
-	rc = tkb_fd_read_file(place->dir_fd, TKB_NINJA_BUILD, FILE_LIMIT, &text,
-	                      &status, err);
-	return rc < 0 ? rc
-	              : tkb_ninja_build_read(tkb_buf_bytes(&text), out, err);
-}
-
 static int stamp(const struct tkb_ninja_place *place,
                  const struct tkb_ninja_build *build, int version,
                  int64_t newest, struct tkb_ninja_deps *deps,
@@ -222,7 +204,7 @@ int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
 		if (rc < 0)
 			return rc;
 	}
-	rc = read_build(place, &build, err);
+	rc = tkb_ninja_build_of(place, &build, err);
 	if (rc == 0)
 		rc = read_outputs(&reader, &build, &deps, err);
 	return rc < 0 ? rc
