@@ -19,7 +19,7 @@ static struct tkb_bytes find(struct tkb_bytes request, enum tkb_field wanted)
 {
 	struct tkb_fields fields = { .bytes = request };
 	struct tkb_bytes found = { NULL, 0 };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 
 	while (tkb_fields_next(&fields, &field, &bytes, NULL) == 0) {

@@ -105,7 +105,7 @@ static struct stage_made wait_for(struct tkb_future *future)
 	struct stage_made made = { .rc = 0 };
 	struct tkb_fields fields = { .at = 0 };
 	struct tkb_error err = { .status = 0 };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 
 	made.rc =

@@ -124,7 +124,7 @@ static int read_quant(struct compile_request *request, struct tkb_bytes bytes,
 #define AT(member) offsetof(struct compile_request, member)
 
 static const struct {
-	enum tkb_field field;
+	unsigned field;
 	int (*read)(struct compile_request *request, struct tkb_bytes bytes,
 	            void *out, struct tkb_error *err);
 	size_t offset;
@@ -218,7 +218,7 @@ int compile_request_read(struct tkb_bytes bytes, struct compile_request *out,
 {
 	struct tkb_fields fields = { .bytes = bytes };
 	struct compile_request request = { .product = TKB_PRODUCT_CUBIN };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes value;
 	int rc;
 

@@ -93,7 +93,7 @@ static int read_compile_answer(struct tkb_compile *compile,
                                struct tkb_bytes answer, struct tkb_error *err)
 {
 	struct tkb_fields fields = { .bytes = answer };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 	int rc;
 

@@ -7,7 +7,7 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
                       struct tkb_tools *tools, struct tkb_error *err)
 {
 	const struct {
-		enum tkb_field field;
+		unsigned field;
 		const char **out;
 	} texts[] = {
 		{ TKB_FIELD_LLVM, &tools->versions.llvm },
@@ -19,7 +19,7 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 		{ TKB_FIELD_TOOLS, &tools->text },
 	};
 	struct tkb_fields fields = { .bytes = answer };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 	int rc;
 

@@ -102,7 +102,7 @@ static void add_option(enum tkb_field field, struct tkb_bytes value,
                        struct tkb_buf *out)
 {
 	static const struct {
-		enum tkb_field field;
+		unsigned field;
 		const char *text;
 		bool has_value;
 	} texts[] = {
@@ -139,7 +139,7 @@ static void add_option(enum tkb_field field, struct tkb_bytes value,
 static void add_options_of(const struct tkb_buf *key, struct tkb_buf *out)
 {
 	struct tkb_fields fields = { .bytes = tkb_buf_bytes(key) };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes value;
 
 	while (tkb_fields_next(&fields, &field, &value, NULL) == 0)

@@ -50,7 +50,7 @@ static bool is_absent(struct tkb_bytes bytes)
 bool tkb_tool_files_hold(struct tkb_bytes answer)
 {
 	struct tkb_fields fields = { .bytes = answer };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 	size_t count = 0;
 	int rc;

@@ -8,10 +8,9 @@ struct head {
 	uint32_t size;
 };
 
-void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
-                   struct tkb_bytes bytes)
+void tkb_field_add(struct tkb_buf *out, unsigned field, struct tkb_bytes bytes)
 {
-	const struct head head = { (uint32_t)field, (uint32_t)bytes.size };
+	const struct head head = { field, (uint32_t)bytes.size };
 
 	if (bytes.size > UINT32_MAX) {
 		tkb_buf_add(out, (struct tkb_bytes){ "", SIZE_MAX });
@@ -21,21 +20,19 @@ void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
 	tkb_buf_add(out, bytes);
 }
 
-void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
-                        const char *text)
+void tkb_field_add_text(struct tkb_buf *out, unsigned field, const char *text)
 {
 	if (text != NULL)
 		tkb_field_add(out, field, tkb_text(text));
 }
 
-void tkb_field_add_flag(struct tkb_buf *out, enum tkb_field field, bool is_set)
+void tkb_field_add_flag(struct tkb_buf *out, unsigned field, bool is_set)
 {
 	if (is_set)
 		tkb_field_add_text(out, field, "1");
 }
 
-void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
-                          uint64_t number)
+void tkb_field_add_number(struct tkb_buf *out, unsigned field, uint64_t number)
 {
 	struct tkb_buf text = TKB_BUF_INIT(32);
 
@@ -44,7 +41,7 @@ void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
 	tkb_buf_release(&text);
 }
 
-void tkb_field_add_list(struct tkb_buf *out, enum tkb_field field,
+void tkb_field_add_list(struct tkb_buf *out, unsigned field,
                         const char *const *texts)
 {
 	for (; texts != NULL && *texts != NULL; texts++)
@@ -84,7 +81,7 @@ void tkb_field_add_finalize_request(struct tkb_buf *out,
 	}
 }
 
-int tkb_fields_next(struct tkb_fields *fields, enum tkb_field *field_out,
+int tkb_fields_next(struct tkb_fields *fields, unsigned *field_out,
                     struct tkb_bytes *bytes_out, struct tkb_error *err)
 {
 	const size_t left = fields->bytes.size - fields->at;
@@ -99,7 +96,7 @@ int tkb_fields_next(struct tkb_fields *fields, enum tkb_field *field_out,
 	if (head.size > left - sizeof(head))
 		return tkb_fail(err, TKB_ERR_CORRUPT, "a field is cut short");
 	fields->at += sizeof(head);
-	*field_out = (enum tkb_field)head.field;
+	*field_out = head.field;
 	*bytes_out = tkb_bytes_slice(fields->bytes, fields->at,
 	                             fields->at + head.size);
 	fields->at += head.size;

@@ -75,18 +75,16 @@ enum tkb_input {
 	TKB_INPUT_NONE /* only report the tools' versions */
 };
 
-void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
-                   struct tkb_bytes bytes);
-void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
-                        const char *text);
-void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
-                          uint64_t number);
+/* A field is one of enum tkb_field, or of another worker's fields. */
+void tkb_field_add(struct tkb_buf *out, unsigned field, struct tkb_bytes bytes);
+void tkb_field_add_text(struct tkb_buf *out, unsigned field, const char *text);
+void tkb_field_add_number(struct tkb_buf *out, unsigned field, uint64_t number);
 
 /* Add "1" if `is_set`, else nothing. */
-void tkb_field_add_flag(struct tkb_buf *out, enum tkb_field field, bool is_set);
+void tkb_field_add_flag(struct tkb_buf *out, unsigned field, bool is_set);
 
 /* Add each text of a list that ends with NULL; the list may be NULL. */
-void tkb_field_add_list(struct tkb_buf *out, enum tkb_field field,
+void tkb_field_add_list(struct tkb_buf *out, unsigned field,
                         const char *const *texts);
 
 /* Add the finalize options that determine the output. */
@@ -104,7 +102,7 @@ struct tkb_fields {
 
 /* Read the next field. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT. */
 TKB_NODISCARD int tkb_fields_next(struct tkb_fields *fields,
-                                  enum tkb_field *field_out,
+                                  unsigned *field_out,
                                   struct tkb_bytes *bytes_out,
                                   struct tkb_error *err);
 

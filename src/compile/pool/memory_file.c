@@ -105,7 +105,7 @@ void tkb_memory_file_remove(const struct tkb_memory_file *file,
 bool tkb_memory_next(struct tkb_fields *fields, struct tkb_digest *query_out,
                      struct tkb_bytes *answer_out)
 {
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 
 	if (tkb_fields_next(fields, &field, &bytes, NULL) != 0 ||

@@ -184,17 +184,11 @@ static int log_source(const struct tkb_triton *triton, const char *path,
 	return rc;
 }
 
-static void add_text_field(struct tkb_buf *out, enum tkb_triton_field field,
-                           const char *text)
-{
-	tkb_field_add_text(out, (enum tkb_field)field, text);
-}
-
 static void add_number_field(struct tkb_buf *out, enum tkb_triton_field field,
                              uint32_t number)
 {
 	if (number != 0)
-		tkb_field_add_number(out, (enum tkb_field)field, number);
+		tkb_field_add_number(out, field, number);
 }
 
 /*
@@ -228,7 +222,7 @@ static void add_bytes(struct tkb_buf *out, enum tkb_triton_field field,
                       struct tkb_bytes bytes)
 {
 	if (bytes.size != 0)
-		tkb_field_add(out, (enum tkb_field)field, bytes);
+		tkb_field_add(out, field, bytes);
 }
 
 /* Write the source to compile: a file, or a recorded kernel. */
@@ -241,7 +235,7 @@ static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
 	int rc;
 
 	if (recorded != NULL) {
-		add_text_field(out, TKB_TRITON_RECORDED, recorded->key);
+		tkb_field_add_text(out, TKB_TRITON_RECORDED, recorded->key);
 		add_bytes(out, TKB_TRITON_SPECIALISATION,
 		          recorded->specialisation);
 		add_bytes(out, TKB_TRITON_IR, recorded->ir);
@@ -250,9 +244,8 @@ static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
 	rc = tkb_path_absolute(unit->file, &path, err);
 	if (rc < 0)
 		return rc;
-	tkb_field_add(out, (enum tkb_field)TKB_TRITON_FILE,
-	              tkb_buf_bytes(&path));
-	add_text_field(out, TKB_TRITON_SHOWN, unit->file);
+	tkb_field_add(out, TKB_TRITON_FILE, tkb_buf_bytes(&path));
+	tkb_field_add_text(out, TKB_TRITON_SHOWN, unit->file);
 	return 0;
 }
 
@@ -277,20 +270,19 @@ static int write_triton_request(const struct tkb_triton *triton,
 		rc = write_source(unit, out, err);
 	if (rc < 0)
 		return rc;
-	add_text_field(out, TKB_TRITON_KERNEL, unit->kernel);
-	add_text_field(out, TKB_TRITON_SIGNATURE, unit->signature);
-	tkb_field_add(out, (enum tkb_field)TKB_TRITON_ARCH,
+	tkb_field_add_text(out, TKB_TRITON_KERNEL, unit->kernel);
+	tkb_field_add_text(out, TKB_TRITON_SIGNATURE, unit->signature);
+	tkb_field_add(out, TKB_TRITON_ARCH,
 	              (struct tkb_bytes){ arch, arch_length });
 	add_number_field(out, TKB_TRITON_NUM_WARPS, unit->num_warps);
 	add_number_field(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
-	add_text_field(out, TKB_TRITON_OPTIONS, unit->options);
-	add_text_field(out, TKB_TRITON_PTXAS, triton->ptxas);
+	tkb_field_add_text(out, TKB_TRITON_OPTIONS, unit->options);
+	tkb_field_add_text(out, TKB_TRITON_PTXAS, triton->ptxas);
 	add_bytes(out, TKB_TRITON_METADATA, unit->metadata);
-	add_text_field(out, TKB_TRITON_CHOICE, unit->choice);
+	tkb_field_add_text(out, TKB_TRITON_CHOICE, unit->choice);
 	add_number_field(out, TKB_TRITON_WINNERS, unit->has_only_winners);
-	add_text_field(out, TKB_TRITON_STAGE, unit->stage);
-	tkb_field_add_flag(out, (enum tkb_field)TKB_TRITON_PRINTS,
-	                   triton->has_pass_output);
+	tkb_field_add_text(out, TKB_TRITON_STAGE, unit->stage);
+	tkb_field_add_flag(out, TKB_TRITON_PRINTS, triton->has_pass_output);
 	return tkb_buf_check(out, err);
 }
 

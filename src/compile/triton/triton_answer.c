@@ -8,7 +8,7 @@
 
 /* The member that receives the text of a field, or NULL. */
 static const char **find_text(struct tkb_triton_compiled *compiled,
-                              enum tkb_triton_field field)
+                              unsigned field)
 {
 	switch (field) {
 	case TKB_TRITON_HASH:
@@ -53,8 +53,7 @@ static int copy_product(struct tkb_triton_answer *answer,
 	return product->data == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int read_triton_field(struct tkb_triton_answer *answer,
-                             enum tkb_triton_field field,
+static int read_triton_field(struct tkb_triton_answer *answer, unsigned field,
                              struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct tkb_triton_compiled *compiled = &answer->compiled;
@@ -79,7 +78,7 @@ int tkb_triton_answer_read(struct tkb_bytes answer,
 	struct tkb_triton_compiled *compiled = &out->compiled;
 	struct tkb_fields fields = { .bytes = answer };
 	struct tkb_bytes bytes;
-	enum tkb_field field;
+	unsigned field;
 	int rc;
 
 	*compiled = (struct tkb_triton_compiled){
@@ -92,8 +91,7 @@ int tkb_triton_answer_read(struct tkb_bytes answer,
 	};
 	rc = tkb_fields_next(&fields, &field, &bytes, err);
 	while (rc == 0) {
-		rc = read_triton_field(out, (enum tkb_triton_field)field, bytes,
-		                       err);
+		rc = read_triton_field(out, field, bytes, err);
 		if (rc == 0)
 			rc = tkb_fields_next(&fields, &field, &bytes, err);
 	}

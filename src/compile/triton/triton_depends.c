@@ -23,7 +23,7 @@ enum {
  * Add the state of a path. Leave out the identity if the file may still change
  * without a new time stamp.
  */
-static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
+static void add_state(struct tkb_buf *out, unsigned field,
                       const struct tkb_look *state, const char *path)
 {
 	const struct tkb_bytes name = tkb_text(path);
@@ -34,7 +34,7 @@ static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
 		kept.identity = (struct tkb_file_identity){ 0 };
 	memcpy(room, &kept, sizeof(kept));
 	memcpy(room + sizeof(kept), name.data, name.size);
-	tkb_field_add(out, (enum tkb_field)field,
+	tkb_field_add(out, field,
 	              (struct tkb_bytes){ room, sizeof(kept) + name.size });
 }
 
@@ -53,8 +53,7 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 			tkb_buf_add_byte(&all, '=');
 			tkb_buf_add_text(&all, value);
 		}
-		tkb_field_add(out, (enum tkb_field)TKB_TRITON_VARIABLE,
-		              tkb_buf_bytes(&all));
+		tkb_field_add(out, TKB_TRITON_VARIABLE, tkb_buf_bytes(&all));
 		return all.failure == 0;
 	}
 	tkb_buf_reset(&all);
@@ -69,13 +68,12 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 		return false;
 	tkb_buf_reset(&all);
 	tkb_print(&all, "*=%s", tkb_digest_hex(&digest).text);
-	tkb_field_add(out, (enum tkb_field)TKB_TRITON_VARIABLE,
-	              tkb_buf_bytes(&all));
+	tkb_field_add(out, TKB_TRITON_VARIABLE, tkb_buf_bytes(&all));
 	return true;
 }
 
-static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
-                       int64_t began_ns, struct tkb_buf *out)
+static bool note_field(unsigned field, struct tkb_bytes bytes, int64_t began_ns,
+                       struct tkb_buf *out)
 {
 	char path[TKB_FIELD_PATH_SIZE];
 	struct tkb_look state;
@@ -100,13 +98,12 @@ bool tkb_depends_note(struct tkb_bytes answer, int64_t began_ns,
                       struct tkb_buf *out)
 {
 	struct tkb_fields fields = { .bytes = answer };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 	int rc;
 
 	while ((rc = tkb_fields_next(&fields, &field, &bytes, NULL)) == 0) {
-		if (!note_field((enum tkb_triton_field)field, bytes, began_ns,
-		                out))
+		if (!note_field(field, bytes, began_ns, out))
 			return false;
 	}
 	return rc == TKB_MISS && out->failure == 0;
@@ -157,13 +154,13 @@ static bool variable_holds(struct tkb_bytes noted)
 					: (size_t)(end -
 	                                           (const char *)noted.data)));
 	tkb_buf_add_byte(&name, '\0');
-	tkb_field_add(&wanted, (enum tkb_field)TKB_TRITON_VARIABLE, noted);
+	tkb_field_add(&wanted, TKB_TRITON_VARIABLE, noted);
 	return name.failure == 0 && wanted.failure == 0 &&
 	       add_variable(&there, (const char *)name.data) &&
 	       tkb_bytes_equal(tkb_buf_bytes(&there), tkb_buf_bytes(&wanted));
 }
 
-static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
+static bool state_holds(unsigned field, struct tkb_bytes noted,
                         struct tkb_buf *renewed)
 {
 	struct tkb_file_identity identity;
@@ -198,20 +195,19 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
 bool tkb_depends_hold(struct tkb_bytes noted, struct tkb_buf *renewed)
 {
 	struct tkb_fields fields = { .bytes = noted };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 	bool holds = true;
 	int rc = 0;
 
 	while (holds &&
 	       (rc = tkb_fields_next(&fields, &field, &bytes, NULL)) == 0) {
-		switch ((enum tkb_triton_field)field) {
+		switch (field) {
 		case TKB_TRITON_READ:
 		case TKB_TRITON_SEARCHED:
 		case TKB_TRITON_LISTED:
 		case TKB_TRITON_LINK:
-			holds = state_holds((enum tkb_triton_field)field, bytes,
-			                    renewed);
+			holds = state_holds(field, bytes, renewed);
 			break;
 		case TKB_TRITON_VARIABLE:
 			holds = variable_holds(bytes);

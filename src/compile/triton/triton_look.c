@@ -186,8 +186,8 @@ static int64_t newest_link_ns(const char *given)
 }
 
 /* Look at a path. A file that was searched for modules is an archive. */
-static bool look_there(enum tkb_triton_field field, const char *path,
-                       struct tkb_look *out, int64_t *newest_out)
+static bool look_there(unsigned field, const char *path, struct tkb_look *out,
+                       int64_t *newest_out)
 {
 	if (field == TKB_TRITON_READ ||
 	    (field == TKB_TRITON_SEARCHED && !tkb_path_is_folder(path)))
@@ -196,8 +196,8 @@ static bool look_there(enum tkb_triton_field field, const char *path,
 	                     newest_out);
 }
 
-bool tkb_look(enum tkb_triton_field field, const char *path,
-              struct tkb_look *out, int64_t *newest_out)
+bool tkb_look(unsigned field, const char *path, struct tkb_look *out,
+              int64_t *newest_out)
 {
 	const int64_t newest_link = newest_link_ns(path);
 	struct tkb_file_identity after;

@@ -30,8 +30,8 @@ struct tkb_look {
  * @param newest_out  when it, or a link that leads to it, changed last: ns since
  *                    1970
  */
-bool tkb_look(enum tkb_triton_field field, const char *path,
-              struct tkb_look *out, int64_t *newest_out);
+bool tkb_look(unsigned field, const char *path, struct tkb_look *out,
+              int64_t *newest_out);
 
 /* When the file changed last, in ns since 1970. */
 int64_t tkb_look_changed_ns(const struct tkb_file_identity *identity);

@@ -12,7 +12,7 @@
 enum {
 	FILE_LIMIT = 16 * 1024 * 1024,
 	NOTE_LIMIT = 2 * 1024 * 1024,
-	PATH_LIMIT = 4096,
+
 	ANSWERS_LIMIT = 4096
 };
 
@@ -31,10 +31,10 @@ static bool find_field(struct tkb_bytes all, enum tkb_triton_field wanted,
                        struct tkb_bytes *out)
 {
 	struct tkb_fields fields = { .bytes = all };
-	enum tkb_field field;
+	unsigned field;
 
 	while (tkb_fields_next(&fields, &field, out, NULL) == 0) {
-		if ((enum tkb_triton_field)field == wanted)
+		if (field == wanted)
 			return true;
 	}
 	return false;
@@ -175,19 +175,16 @@ static void add_result(struct tkb_bytes answer, bool has_entry,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf result = TKB_BUF_INIT(NOTE_LIMIT);
 	struct tkb_fields fields = { .bytes = answer };
-	enum tkb_field field;
+	unsigned field;
 	struct tkb_bytes bytes;
 
 	while (tkb_fields_next(&fields, &field, &bytes, NULL) == 0) {
-		if ((enum tkb_triton_field)field < TKB_TRITON_PRODUCT &&
-		    (enum tkb_triton_field)field != TKB_TRITON_IS_HIT)
+		if (field < TKB_TRITON_PRODUCT && field != TKB_TRITON_IS_HIT)
 			tkb_field_add(&result, field, bytes);
 	}
 	if (has_entry)
-		tkb_field_add_text(&result, (enum tkb_field)TKB_TRITON_IS_HIT,
-		                   "1");
-	tkb_field_add(out, (enum tkb_field)TKB_TRITON_PRODUCT,
-	              tkb_buf_bytes(&result));
+		tkb_field_add_text(&result, TKB_TRITON_IS_HIT, "1");
+	tkb_field_add(out, TKB_TRITON_PRODUCT, tkb_buf_bytes(&result));
 	if (result.failure != 0)
 		out->failure = result.failure;
 }
@@ -198,8 +195,7 @@ static void note_answer(struct tkb_triton_memory *memory,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf note = TKB_BUF_INIT(NOTE_LIMIT);
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf folder = TKB_BUF_INIT(PATH_LIMIT);
+	char folder[TKB_FIELD_PATH_SIZE];
 	struct tkb_digest shared;
 	struct tkb_bytes bytes = { NULL, 0 };
 	const bool has_entry = find_field(answer, TKB_TRITON_FOLDER, &bytes) &&
@@ -207,16 +203,12 @@ static void note_answer(struct tkb_triton_memory *memory,
 
 	if (!note_shared(memory, shared_fields, began_ns, &shared))
 		return;
-	tkb_field_add(&note, (enum tkb_field)TKB_TRITON_SHARED,
+	tkb_field_add(&note, TKB_TRITON_SHARED,
 	              (struct tkb_bytes){ &shared, sizeof(shared) });
 	add_result(answer, has_entry, &note);
-	if (has_entry) {
-		tkb_buf_add(&folder, bytes);
-		tkb_buf_add_byte(&folder, '\0');
-		if (folder.failure != 0 ||
-		    !tkb_depends_note_entry((const char *)folder.data, &note))
-			return;
-	}
+	if (has_entry && (!tkb_field_path(bytes, folder) ||
+	                  !tkb_depends_note_entry(folder, &note)))
+		return;
 	if (tkb_depends_note(answer, began_ns, &note))
 		tkb_memory_add(&memory->fresh, query, tkb_buf_bytes(&note));
 }
@@ -229,13 +221,10 @@ static bool is_run_by(const char *python, struct tkb_bytes program)
 {
 	struct tkb_file_identity named;
 	struct tkb_file_identity run;
-	char path[PATH_LIMIT];
+	char path[TKB_FIELD_PATH_SIZE];
 
-	if (program.size >= sizeof(path))
-		return false;
-	memcpy(path, program.data, program.size);
-	path[program.size] = '\0';
-	return tkb_file_identify(python, &named) &&
+	return tkb_field_path(program, path) &&
+	       tkb_file_identify(python, &named) &&
 	       tkb_file_identify(path, &run) && tkb_file_is_same(&named, &run);
 }
 
