@@ -194,7 +194,7 @@ TKB_NODISCARD int tkb_unit_maker(struct tkb_compiler *compiler,
                                  struct tkb_arena *arena, const char **out,
                                  struct tkb_error *err);
 
-/* Copy a caller's options; if NULL, use all defaults. */
+/* Copy a caller's options, and check them; if NULL, use all defaults. */
 TKB_NODISCARD int tkb_finalize_options_read(
 	struct tkb_finalize_options *out,
 	const struct tkb_finalize_options *given, struct tkb_error *err);

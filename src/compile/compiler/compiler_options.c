@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/compiler_internal.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "compile/compiler/bindings.h"
 #include "compile/pool/fields.h"
-#include "compile/compiler/steps.h"
 
 /*
  * Turns options into fields of the request and of the key. For a file, the key
@@ -127,32 +125,6 @@ static void write_job_fields(struct tkb_compiler *compiler,
 		tkb_field_add_finalize_request(out, options->finalize);
 }
 
-static int check_options(const struct tkb_compiler_options *options,
-                         const char *libdevice, struct tkb_error *err)
-{
-	int rc = 0;
-
-	if (options->finalize != NULL)
-		rc = tkb_steps_check(options->finalize->without, err);
-	if (rc == 0 && options->finalize != NULL)
-		rc = tkb_quant_check(options->finalize->quant, err);
-	if (rc == 0 && options->finalize != NULL)
-		rc = tkb_bindings_check(options->finalize->bindings,
-		                        options->finalize->binding_count, err);
-	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)
-		rc = tkb_fail_errno(err, "cannot read '%s'", libdevice);
-	return rc;
-}
-
-static const char *libdevice_path(const struct tkb_compiler_options *options)
-{
-	const char *named = getenv("TRITON_LIBDEVICE_PATH");
-
-	if (options->libdevice != NULL)
-		return options->libdevice;
-	return named != NULL && named[0] != '\0' ? named : NULL;
-}
-
 static bool has_texts(const char *const *texts)
 {
 	return texts != NULL && texts[0] != NULL;
@@ -206,7 +178,10 @@ int tkb_compiler_set_options(struct tkb_compiler *compiler,
                              const struct tkb_compiler_options *options,
                              struct tkb_error *err)
 {
-	const char *libdevice = libdevice_path(options);
+	const char *libdevice =
+		options->libdevice != NULL
+			? options->libdevice
+			: tkb_environment("TRITON_LIBDEVICE_PATH");
 	int rc = 0;
 
 	compiler->product =
@@ -226,8 +201,8 @@ int tkb_compiler_set_options(struct tkb_compiler *compiler,
 		rc = tkb_arena_copy(&compiler->arena,
 		                    tkb_text(options->cache_root),
 		                    &compiler->cache_root, err);
-	if (rc == 0)
-		rc = check_options(options, libdevice, err);
+	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)
+		rc = tkb_fail_errno(err, "cannot read '%s'", libdevice);
 	write_job_fields(compiler, options, libdevice);
 	if (rc == 0)
 		rc = tkb_buf_check(&compiler->tools_request, err);

@@ -20,13 +20,6 @@ static int write_finalize_request(struct tkb_bytes module,
 	int rc;
 
 	rc = tkb_target_find(target, &index, &arch, err);
-	if (rc == 0)
-		rc = tkb_steps_check(options->without, err);
-	if (rc == 0)
-		rc = tkb_quant_check(options->quant, err);
-	if (rc == 0)
-		rc = tkb_bindings_check(options->bindings,
-		                        options->binding_count, err);
 	if (rc < 0)
 		return rc;
 	tkb_field_add_number(out, TKB_FIELD_INPUT, TKB_INPUT_LLIR);
@@ -43,7 +36,7 @@ static int write_module(struct tkb_bytes answer, const struct tkb_sink *out,
 {
 	struct tkb_fields fields = { .bytes = answer };
 	struct tkb_bytes bytes;
-	enum tkb_field field;
+	unsigned field;
 	int rc;
 
 	for (;;) {
@@ -62,8 +55,16 @@ int tkb_finalize_options_read(struct tkb_finalize_options *out,
                               const struct tkb_finalize_options *given,
                               struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_finalize_options, is_bitcode, out, given,
-	                       err);
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_finalize_options, is_bitcode, out, given, err);
+	if (rc == 0)
+		rc = tkb_steps_check(out->without, err);
+	if (rc == 0)
+		rc = tkb_quant_check(out->quant, err);
+	return rc < 0 ? rc
+	              : tkb_bindings_check(out->bindings, out->binding_count,
+	                                   err);
 }
 
 int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 /* Names, and texts for --help. */
 static const struct {
 	const char *name;
@@ -64,26 +66,9 @@ const char *tkb_finalize_step_text(size_t index)
 	return steps[index].text;
 }
 
-/* Write "strip, internalize, ...". */
-static void list_names(char *out, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < TKB_STEP_COUNT; i++) {
-		const size_t length = strlen(steps[i].name);
-
-		if (used + length + 3 > size)
-			break;
-		memcpy(out + used, steps[i].name, length);
-		memcpy(out + used + length, ", ", 2);
-		used += length + 2;
-	}
-	out[used - 2] = '\0';
-}
-
 int tkb_step_find(const char *name, enum tkb_step *out, struct tkb_error *err)
 {
-	char names[512];
+	TKB_AUTO(tkb_buf_release) struct tkb_buf names = TKB_BUF_INIT(512);
 
 	for (size_t i = 0; i < TKB_STEP_COUNT; i++) {
 		if (strcmp(steps[i].name, name) == 0) {
@@ -91,9 +76,13 @@ int tkb_step_find(const char *name, enum tkb_step *out, struct tkb_error *err)
 			return 0;
 		}
 	}
-	list_names(names, sizeof(names));
-	return tkb_fail(err, TKB_ERR_INVALID,
-	                "finalize has no step '%.64s', but %s", name, names);
+	for (size_t i = 0; i < TKB_STEP_COUNT; i++)
+		tkb_print(&names, "%s%s", i == 0 ? "" : ", ", steps[i].name);
+	return names.failure != 0
+	               ? tkb_fail_nomem(err)
+	               : tkb_fail(err, TKB_ERR_INVALID,
+	                          "finalize has no step '%.64s', but %s", name,
+	                          (const char *)names.data);
 }
 
 int tkb_steps_check(const char *const *names, struct tkb_error *err)
