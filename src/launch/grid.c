@@ -204,10 +204,7 @@ static size_t name_length(const char *at)
 	                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 }
 
-/*
- * Fail with a list of the known names, which are made up if there is no Triton
- * IR.
- */
+/* List the known names, which are made up if there is no Triton IR. */
 static int fail_name(const struct parser *parser, size_t length,
                      struct tkb_error *err)
 {

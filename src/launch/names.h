@@ -10,10 +10,7 @@
 /* Is the byte a letter or an underscore? */
 bool tkb_name_may_begin_with(char byte);
 
-/*
- * Does the name have only letters, digits and underscores, and not begin with a
- * digit?
- */
+/* Only letters, digits and underscores, and no digit first? */
 bool tkb_name_is_identifier(const char *name);
 
 /* True if the name has a meaning in C, C++, <cuda.h> or our own code. */
@@ -31,10 +28,7 @@ bool tkb_name_is_of_library(const char *name);
  */
 bool tkb_name_is_made_up(const char *name);
 
-/*
- * The C name for an argument: `name`, with "_" added if it is taken; NULL: out
- * of memory.
- */
+/* The C name for an argument: with "_" if it is taken; NULL: out of memory. */
 const char *tkb_name_argument(const char *name, struct tkb_arena *arena);
 
 /* True if tkb_name_argument() could have returned this name. */

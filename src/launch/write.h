@@ -29,9 +29,7 @@ void tkb_print_loading(struct tkb_buf *out,
 void tkb_print_preparing(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);
 
-/*
- * Print other functions that the launching function calls: packing, arithmetic.
- */
+/* Print other functions that the launching one calls: packing, arithmetic. */
 void tkb_print_helpers(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher);
 

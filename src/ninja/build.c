@@ -45,10 +45,7 @@ static int read_paths(struct tkb_ninja_parser *parser,
 	}
 }
 
-/*
- * Take an indented "name =" of a rule, pool or statement. TKB_MISS if the line
- * is not indented.
- */
+/* Take an indented "name =". TKB_MISS if the line is not indented. */
 static int read_indented(struct tkb_ninja_lexer *lexer, struct tkb_bytes *name,
                          struct tkb_error *err)
 {

@@ -30,9 +30,7 @@ static uint64_t murmur(const unsigned char *data, size_t size)
 	return hash ^ hash >> 47;
 }
 
-/*
- * Nicolas De Carli's rapidhash, version 1
- */
+/* Nicolas De Carli's rapidhash, version 1 */
 
 static const uint64_t secrets[] = { UINT64_C(0x2d358dccaa6c78a5),
 	                            UINT64_C(0x8bb84b93962eacc9),

@@ -63,9 +63,7 @@ static int read_logs(struct project *project, struct tkb_error *err)
 	                                    &project->deps, err);
 }
 
-/*
- * Inputs
- */
+/* Inputs */
 
 static bool is_output(const struct project *project, const char *path)
 {
@@ -155,9 +153,7 @@ static int compare_input_digests(const void *a, const void *b)
 	return order != 0 ? order : strcmp((*left)->path, (*right)->path);
 }
 
-/*
- * Is there something to build?
- */
+/* Is there something to build? */
 
 /* The status of another statement's output. */
 static int stat_output(const struct project *project, const char *path,
@@ -211,10 +207,7 @@ static int find_times(const struct project *project, const char *path,
 	return rc;
 }
 
-/*
- * A file that was copied here, as with an image, has the time of its last write
- * elsewhere.
- */
+/* A copied file, as with an image, has the time of its last write elsewhere. */
 static int64_t find_made(const struct stat *status)
 {
 	const int64_t changed = tkb_ninja_time(status->st_ctim);
@@ -265,10 +258,7 @@ static int compare_times(const struct project *project,
 	return 0;
 }
 
-/*
- * Find the log's row of `output`, and check that `edge` makes it with the same
- * command.
- */
+/* The log's row of `output`, which `edge` must make by the same command. */
 static int find_row(const struct project *project,
                     const struct tkb_ninja_edge *edge, const char *output,
                     const struct tkb_ninja_output **out, struct tkb_error *err)
@@ -352,9 +342,7 @@ static int check_outputs(const struct project *project, bool *is_fresh,
 	return rc;
 }
 
-/*
- * Make
- */
+/* Make */
 
 static void add_record_line(const char *word, const char *middle,
                             const char *path, struct tkb_buf *out)

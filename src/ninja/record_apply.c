@@ -20,10 +20,7 @@ static int fail_record(struct tkb_error *err)
 	                      "its record of ninja's build makes no sense");
 }
 
-/*
- * Take a line that begins with `word` and a space; NULL if the next line is
- * another.
- */
+/* Take a line that begins with `word` and a space; NULL: it is another. */
 static const char *take_record_line(struct reader *reader, const char *word)
 {
 	const size_t length = strlen(word);

@@ -40,10 +40,7 @@ static int fail_type(const char *text, struct tkb_error *err)
 	                text);
 }
 
-/*
- * Read "256,256]", and return the number of elements; 0 if it is malformed or
- * too large.
- */
+/* Read "256,256]": the number of elements; 0: malformed, or too large. */
 static uint64_t read_count(const char *at)
 {
 	uint64_t count = 1;

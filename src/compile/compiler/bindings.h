@@ -2,10 +2,7 @@
 #ifndef TKB_COMPILE_COMPILER_BINDINGS_H
 #define TKB_COMPILE_COMPILER_BINDINGS_H
 
-/*
- * Values for arguments that finalize turns into constants; used by the library
- * and the worker.
- */
+/* Values for arguments that finalize binds; for the library and the worker. */
 
 #include <tkbundle/finalize.h>
 
@@ -28,10 +25,7 @@ struct tkb_array_type {
 /* Is the value an array type, and not a number? */
 bool tkb_binding_is_array(const struct tkb_binding *binding);
 
-/*
- * Parse an array type. Returns 0, or TKB_ERR_INVALID with a message that names
- * the valid types.
- */
+/* Parse an array type; the message of TKB_ERR_INVALID names the valid ones. */
 TKB_NODISCARD int tkb_array_type_read(const char *text,
                                       struct tkb_array_type *out,
                                       struct tkb_error *err);

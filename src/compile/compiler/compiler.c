@@ -69,10 +69,7 @@ static void compiler_release(struct tkb_compiler *compiler)
 	free(compiler);
 }
 
-/*
- * Remember the answers about tools only now: if a cache root was made, it
- * exists by now.
- */
+/* Answers are remembered only now: a cache root may have been made since. */
 void tkb_compiler_close(struct tkb_compiler *compiler)
 {
 	if (compiler == NULL)

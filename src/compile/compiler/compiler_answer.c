@@ -115,10 +115,7 @@ static bool is_bitcode(struct tkb_bytes ir)
 	return ir.size >= 2 && memcmp(ir.data, "BC", 2) == 0;
 }
 
-/*
- * List the entry's files by extension. Bitcode, which would be the last file,
- * is not kept.
- */
+/* List the files by extension. Bitcode, which would be last, is not kept. */
 static size_t list_stage_files(const struct tkb_compile *compile,
                                struct tkb_stage_file files[3])
 {
@@ -139,9 +136,7 @@ static size_t list_stage_files(const struct tkb_compile *compile,
 	return is_bitcode(files[2].bytes) ? 2 : 3;
 }
 
-/*
- * Find the number after `word`, between `at` and the function's body; 0: none.
- */
+/* The number after `word`, from `at` up to the function's body; 0: none. */
 static uint64_t number_after(const char *at, const char *end, const char *word)
 {
 	const size_t length = strlen(word);

@@ -124,9 +124,7 @@ TKB_NODISCARD int tkb_compiler_set_options(
 	struct tkb_compiler *compiler,
 	const struct tkb_compiler_options *options, struct tkb_error *err);
 
-/*
- * Check the unit. Returns 0, or TKB_ERR_INVALID if an option does not suit it.
- */
+/* Returns 0, or TKB_ERR_INVALID if an option does not suit the unit. */
 TKB_NODISCARD int tkb_compiler_check(const struct tkb_compiler *compiler,
                                      const struct tkb_unit *unit,
                                      struct tkb_error *err);
@@ -165,10 +163,7 @@ TKB_NODISCARD int tkb_tools_of_unit(struct tkb_compiler *compiler,
                                     const struct tkb_tools **out,
                                     struct tkb_error *err);
 
-/*
- * Add the digest of the libdevice at `path` as a field; `path` is "" if there
- * is none.
- */
+/* Add the digest of the libdevice at `path` as a field; "": there is none. */
 TKB_NODISCARD int tkb_libdevice_add(struct tkb_compiler *compiler,
                                     const char *path, struct tkb_buf *out,
                                     struct tkb_error *err);

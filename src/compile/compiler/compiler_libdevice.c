@@ -3,10 +3,7 @@
 #include "compile/pool/fields.h"
 #include "base/fd.h"
 
-/*
- * A libdevice has no version number: if the IR may call it, the key has its
- * digest.
- */
+/* A libdevice has no version: if the IR may call it, the key has its digest. */
 
 enum {
 	LIBRARY_LIMIT = 256 * TKB_MIB
@@ -76,10 +73,7 @@ static bool is_intrinsic(const char *at, const char *end)
 	       range_begins_with(at, end, "@\"llvm.");
 }
 
-/*
- * Bitcode is not parsed: assume that it calls libdevice. A NUL means bitcode:
- * text has none.
- */
+/* Bitcode, which has a NUL unlike text, is assumed to call libdevice. */
 bool tkb_libdevice_is_called(struct tkb_bytes ir)
 {
 	static const char word[] = "declare";

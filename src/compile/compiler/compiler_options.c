@@ -23,9 +23,7 @@ static const char *include_folder(const char *option)
 	return NULL;
 }
 
-/*
- * The folders matter for the key only with line information, which names them.
- */
+/* The folders are in the key only with line information, which names them. */
 static int add_cuda(struct tkb_compiler *compiler,
                     const struct tkb_compiler_options *options,
                     struct tkb_error *err)

@@ -18,9 +18,7 @@ static const char *const architectures[] = {
 
 #define KNOWN "cuda:75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120 and 121"
 
-/*
- * Is it a target for AMD GPUs? Only Triton's kernels can be compiled for them.
- */
+/* Is it a target for AMD GPUs? These are for Triton's kernels only. */
 static bool is_hip(const char *target)
 {
 	return tkb_begins_with(target, "hip:") || strcmp(target, "hip") == 0;
@@ -56,9 +54,7 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 	                "there is no target '%s': there are " KNOWN, target);
 }
 
-/*
- * Check "hip:gfx942", or "hip:gfx942:64" with the number of threads per wave.
- */
+/* Check "hip:gfx942", or "hip:gfx942:64" with the threads per wave. */
 static int check_hip_target(const char *target, struct tkb_error *err)
 {
 	const char *const arch = target[3] == '\0' ? "" : target + 4;

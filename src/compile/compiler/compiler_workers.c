@@ -28,10 +28,7 @@ static const char *const variables[TKB_VARIABLE_COUNT] = {
 	"TRITON_LIBDEVICE_PATH",
 };
 
-/*
- * Copy a variable in the form that jobs use: "NAME=value", or "NAME" if it is
- * not set.
- */
+/* Copy a variable as jobs have it: "NAME=value", or "NAME" if it is not set. */
 static int copy_variable(struct tkb_compiler *compiler, const char *name,
                          const char **out, struct tkb_error *err)
 {

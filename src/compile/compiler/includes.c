@@ -14,10 +14,7 @@ enum {
 	FILES_LIMIT = 4096 /* limit of files included by one source */
 };
 
-/*
- * Files found so far. The first of them have already been searched for
- * includes.
- */
+/* Files found so far; the first have been searched for includes. */
 struct search {
 	struct tkb_arena arena;
 	const char *paths[FILES_LIMIT]; /* of the files */

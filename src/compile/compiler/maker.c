@@ -89,9 +89,7 @@ static void add_maker_word(const char *word, struct tkb_buf *out)
 	tkb_print(out, "%s%s", out->size != 0 ? " " : "", word);
 }
 
-/*
- * The name of the scheme in a field; this process wrote it, so it is one digit.
- */
+/* The name of a scheme; this process wrote the field, so it is one digit. */
 static const char *quant_name(struct tkb_bytes digit)
 {
 	return tkb_quant_name(

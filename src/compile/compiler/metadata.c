@@ -2,10 +2,7 @@
 #include "text/json.h"
 #include "compile/compiler/publish.h"
 
-/*
- * Members that Triton's launcher reads, with the defaults for metadata without
- * them.
- */
+/* Members that Triton's launcher reads, and their defaults. */
 static const struct {
 	const char *name;
 	const char *value;
@@ -19,10 +16,7 @@ static const struct {
 	{ "warp_size", "32" },
 };
 
-/*
- * The member for arguments that finalize has bound: a launch does not pass
- * them.
- */
+/* Arguments that finalize has bound: a launch does not pass them. */
 static const char bound_name[] = "tkbundle_bound";
 
 struct writer {

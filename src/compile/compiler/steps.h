@@ -43,10 +43,7 @@ TKB_NODISCARD int tkb_step_find(const char *name, enum tkb_step *out,
 TKB_NODISCARD int tkb_steps_check(const char *const *names,
                                   struct tkb_error *err);
 
-/*
- * The name of a scheme, such as "weight-only"; NULL for TKB_QUANT_ANY and
- * unknown numbers.
- */
+/* The name of a scheme, such as "weight-only"; NULL for any other number. */
 const char *tkb_quant_name(enum tkb_quant quant);
 
 /* Check a caller's choice: 0, or TKB_ERR_INVALID. */

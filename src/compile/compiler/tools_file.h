@@ -16,10 +16,7 @@
 /* Add the identity of the file at `path`, or the fact that it is missing. */
 void tkb_tool_file_add(struct tkb_buf *out, const char *path);
 
-/*
- * Does `answer` name files, and are all of them unchanged? `answer` is
- * untrusted.
- */
+/* Does `answer`, which is untrusted, name files, and are all unchanged? */
 bool tkb_tool_files_hold(struct tkb_bytes answer);
 
 #endif

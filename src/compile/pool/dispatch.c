@@ -177,9 +177,7 @@ static int64_t ms_until(uint64_t time_ns)
 	                      : (int64_t)((time_ns - now) / TKB_NS_PER_MS) + 1;
 }
 
-/*
- * Milliseconds until the slot needs attention even without an event; -1: never.
- */
+/* Milliseconds until the slot needs attention without an event; -1: never. */
 static int64_t slot_time_left(const struct tkb_pool *pool,
                               const struct tkb_slot *slot)
 {

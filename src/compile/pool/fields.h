@@ -110,10 +110,7 @@ enum {
 	TKB_FIELD_PATH_SIZE = 4096
 };
 
-/*
- * Copy the path in a field, with a NUL at the end; false if it is empty, too
- * long or contains a NUL.
- */
+/* The path in a field, as a string; false: empty, too long, or with a NUL. */
 TKB_NODISCARD bool tkb_field_path(struct tkb_bytes bytes,
                                   char out[TKB_FIELD_PATH_SIZE]);
 

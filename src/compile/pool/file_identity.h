@@ -2,10 +2,7 @@
 #ifndef TKB_COMPILE_POOL_FILE_IDENTITY_H
 #define TKB_COMPILE_POOL_FILE_IDENTITY_H
 
-/*
- * Identifies a file and its contents: equal as long as nobody has written the
- * file.
- */
+/* Identifies a file and its contents: equal until somebody writes the file. */
 
 #include "base/base.h"
 

@@ -114,10 +114,7 @@ static bool is_earlier(const struct timespec *a, const struct timespec *b)
 	                              : a->tv_nsec < b->tv_nsec;
 }
 
-/*
- * Is the wait cancelled? The lock is held, but released while the caller's
- * watch is called.
- */
+/* Is the wait cancelled? The lock is released while the watch is called. */
 static bool is_told_to_end(struct tkb_pool *pool)
 {
 	bool answer;

@@ -31,10 +31,7 @@ static bool find_library(char out[TKB_LIBEXEC_PATH_SIZE])
 	       info.dli_fname != NULL && realpath(info.dli_fname, out) != NULL;
 }
 
-/*
- * Make the name of a folder for messages: "/usr/bin/tkbundle" and "../libexec"
- * give "/usr/libexec".
- */
+/* For messages: "/usr/bin/tkbundle" and "../libexec" give "/usr/libexec". */
 static void name_folder(const char *program, const char *between,
                         char out[TKB_LIBEXEC_PATH_SIZE])
 {

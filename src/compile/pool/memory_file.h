@@ -21,9 +21,7 @@ struct tkb_memory_file {
 	size_t limit;   /* maximum size of the file */
 };
 
-/*
- * Read the contents, which are fields; empty if the file is damaged or missing.
- */
+/* Read the contents, which are fields; none: the file is damaged or missing. */
 struct tkb_bytes tkb_memory_file_read(const struct tkb_memory_file *file,
                                       const char *root, struct tkb_buf *buf);
 
@@ -44,10 +42,7 @@ void tkb_memory_add(struct tkb_buf *out, const struct tkb_digest *query,
 typedef void (*tkb_memory_merge)(void *self, struct tkb_bytes old,
                                  struct tkb_buf *out);
 
-/*
- * Update the file by `merge`. Does nothing if there is no root, or it is not
- * writable.
- */
+/* Update the file by `merge`, unless there is no root to write to. */
 void tkb_memory_file_update(const struct tkb_memory_file *file,
                             const char *root, tkb_memory_merge merge,
                             void *self);

@@ -116,9 +116,7 @@ void tkb_slot_give(struct tkb_pool *pool, struct tkb_slot *slot,
 	tkb_slot_write(slot);
 }
 
-/*
- * After a failed send, wait: the worker will send a reason, exit or time out.
- */
+/* After a failed send, the worker will send a reason, exit or time out. */
 void tkb_slot_write(struct tkb_slot *slot)
 {
 	const struct tkb_bytes all = tkb_buf_bytes(&slot->task->message);
@@ -154,10 +152,7 @@ static bool finish_task(struct tkb_pool *pool, struct tkb_slot *slot)
 	struct tkb_message_done done;
 	int rc;
 
-	/*
-	 * If the message was not sent completely, its rest would be read as the
-	 * next job.
-	 */
+	/* The rest of a message would be read as the next job. */
 	if (!tkb_message_read_done(tkb_buf_bytes(&slot->body), &done) ||
 	    slot->sent < task->message.size)
 		return false;

@@ -15,9 +15,7 @@ enum {
 
 TKB_AUTO_POINTER(free_at, struct tkb_task, tkb_task_free)
 
-/*
- * Variables sent with every job, with their values at the time of the submit.
- */
+/* Sent with every job, with their values at the time of the submit. */
 static const char *const sent_variables[] = { "TORCHINDUCTOR_CACHE_DIR",
 	                                      "TRITON_CACHE_DIR" };
 
@@ -37,10 +35,7 @@ static int check_job(const struct tkb_job *job, struct tkb_error *err)
 	return 0;
 }
 
-/*
- * Write NUL-terminated texts. The job's own variables come last, so they take
- * precedence.
- */
+/* Write NUL-terminated texts. The job's own come last: they take precedence. */
 static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(sent_variables); i++) {
@@ -155,9 +150,7 @@ static void cut_log(struct tkb_task *task)
 	log->size = task->max_log_size;
 }
 
-/*
- * The buffer grows to twice the limit, so that each byte is moved at most once.
- */
+/* The buffer grows to twice the limit: each byte is moved at most once. */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes)
 {
 	const size_t limit = task->max_log_size;

@@ -48,10 +48,7 @@ void tkb_task_begin(struct tkb_task *task, uint64_t job);
 /* Append to the log, which keeps its last max_log_size bytes. */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes);
 
-/*
- * The worker's log is complete. Returns it, so that the worker's output can be
- * appended.
- */
+/* The worker's log is complete: returns it, to append the worker's output. */
 struct tkb_buf *tkb_task_log_end(struct tkb_task *task);
 
 #endif

@@ -22,10 +22,7 @@ TKB_NODISCARD int tkb_variables_set(struct tkb_variables *variables,
                                     struct tkb_bytes texts,
                                     struct tkb_error *err);
 
-/*
- * Restore the previous values. After a failure, this process cannot run another
- * job.
- */
+/* Restore the values. After a failure, this process can run no other job. */
 TKB_NODISCARD int tkb_variables_put_back(struct tkb_variables *variables,
                                          struct tkb_error *err);
 

@@ -131,10 +131,7 @@ static int send_log(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return send_pieces(TKB_MESSAGE_LOG, self, bytes, err);
 }
 
-/*
- * Split a job into struct tkb_message_job, NUL-terminated variables, and the
- * request.
- */
+/* Split a job into its head, NUL-terminated variables, and the request. */
 static int split_job(struct tkb_bytes all, struct tkb_bytes *environment_out,
                      struct tkb_bytes *request_out, struct tkb_error *err)
 {

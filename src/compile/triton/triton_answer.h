@@ -14,10 +14,7 @@ struct tkb_triton_answer {
 	size_t choice_capacity;
 };
 
-/*
- * Read an answer into a zeroed struct. Returns 0, TKB_ERR_CORRUPT or
- * TKB_ERR_NOMEM.
- */
+/* Fill a zeroed struct. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_triton_answer_read(struct tkb_bytes answer,
                                          struct tkb_triton_answer *out,
                                          struct tkb_error *err);

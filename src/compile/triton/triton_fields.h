@@ -43,9 +43,7 @@ enum tkb_triton_field {
 	TKB_TRITON_KEY,
 	TKB_TRITON_PRODUCT, /* the stage */
 
-	/*
-	 * What the answer depends on; absent if unknown. See triton_depends.h.
-	 */
+	/* What the answer depends on (triton_depends.h); absent: unknown. */
 	TKB_TRITON_READ,     /* a file that was read or looked for */
 	TKB_TRITON_SEARCHED, /* a folder, searched for modules */
 	TKB_TRITON_LISTED,   /* a folder */

@@ -55,10 +55,7 @@ static bool add_name(struct names *names, int folder, const char *name)
 	return true;
 }
 
-/*
- * Compute the digest of the names in a folder, and when one of them changed
- * last.
- */
+/* The digest of the names in a folder, and when one of them changed last. */
 static bool digest_folder(const char *path, bool is_searched,
                           struct tkb_digest *out, int64_t *newest_out)
 {
@@ -93,10 +90,7 @@ static bool digest_file(const char *path, struct tkb_digest *out)
 	       tkb_digest_of(tkb_buf_bytes(&contents), out, NULL) == 0;
 }
 
-/*
- * Look at a link: note where it leads, but no identity, since that would be of
- * the target.
- */
+/* Note where a link leads, but no identity: that would be of the target. */
 static bool look_link(const char *path, struct tkb_look *out)
 {
 	char target[TKB_FIELD_PATH_SIZE];
@@ -128,10 +122,7 @@ static bool look_file(const char *path, struct tkb_look *out,
 	return out->kind == TKB_LOOK_LARGE || digest_file(path, &out->digest);
 }
 
-/*
- * Replace the first link in `path` by its target. False if there is no link, or
- * no room.
- */
+/* Replace the first link in `path` by its target. False: none, or no room. */
 static bool follow_link(char path[TKB_FIELD_PATH_SIZE], struct stat *status)
 {
 	char target[TKB_FIELD_PATH_SIZE];

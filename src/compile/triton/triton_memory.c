@@ -40,10 +40,7 @@ static bool find_field(struct tkb_bytes all, enum tkb_triton_field wanted,
 	return false;
 }
 
-/*
- * Get the digest of the part that an answer shares with others; false if it has
- * none.
- */
+/* The digest of the part that an answer shares with others; false: none. */
 static bool shared_of(struct tkb_bytes note, struct tkb_digest *out)
 {
 	struct tkb_bytes bytes;

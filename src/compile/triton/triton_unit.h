@@ -6,10 +6,7 @@
 
 #include "base/base.h"
 
-/*
- * Check a unit. Returns 0, or TKB_ERR_INVALID if a member is missing or does
- * not apply.
- */
+/* Returns 0, or TKB_ERR_INVALID if a member is missing or does not apply. */
 TKB_NODISCARD int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
                                         struct tkb_error *err);
 

@@ -129,9 +129,7 @@ static int log_report(const struct finalize *finalize, const char *step,
 	                  err);
 }
 
-/*
- * LLVM also prints passes to standard error, unbuffered, between our own lines.
- */
+/* Unbuffered, to standard error, where LLVM prints passes between our lines. */
 static void print_module(const struct finalize *finalize, const char *when,
                          const char *step)
 {

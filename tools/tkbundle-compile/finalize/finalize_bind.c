@@ -179,10 +179,7 @@ static LLVMTypeRef element_type(LLVMContextRef context,
 	return LLVMIntTypeInContext(context, type->bits);
 }
 
-/*
- * Make a constant array of the module, in the address space that the kernel
- * expects.
- */
+/* Make a constant array, in the address space that the kernel expects. */
 static int make_array(const struct finalize *finalize,
                       const struct tkb_binding *binding, LLVMTypeRef pointer,
                       LLVMValueRef *out, struct tkb_error *err)
@@ -432,10 +429,7 @@ static void move_body(LLVMValueRef kernel, LLVMValueRef made)
 	}
 }
 
-/*
- * Give the new kernel the name of the old one, and its place in lists of used
- * values.
- */
+/* Give the new kernel the old one's name, and its place in llvm.used. */
 static int replace_kernel(LLVMValueRef kernel, LLVMValueRef made,
                           struct tkb_error *err)
 {

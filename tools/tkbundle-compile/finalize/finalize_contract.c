@@ -20,10 +20,7 @@ static bool is_fused(const struct finalize *finalize, LLVMValueRef value)
 	       (LLVMGetFastMathFlags(value) & LLVMFastMathAllowContract) != 0;
 }
 
-/*
- * Does code generation split this vector, because the GPU cannot compute with
- * it?
- */
+/* Does code generation split this vector, which the GPU cannot compute with? */
 static bool is_taken_apart(const struct finalize *finalize, LLVMTypeRef vector)
 {
 	enum {
@@ -55,10 +52,7 @@ static bool is_rearranged(LLVMValueRef value)
 	return true;
 }
 
-/*
- * The product, or the vector of products whose lanes `value` takes; NULL:
- * neither.
- */
+/* The product, or the vector of products whose lanes `value` takes, or NULL. */
 static LLVMValueRef product_of(const struct finalize *finalize,
                                LLVMValueRef value)
 {
@@ -92,10 +86,7 @@ static unsigned count_uses(LLVMValueRef value)
 	return count;
 }
 
-/*
- * Choose the operand to fuse: the product with fewer uses, else the first; -1:
- * none.
- */
+/* The operand to fuse: the product with fewer uses, or the first; -1: none. */
 static int choose_product(const struct finalize *finalize, LLVMValueRef sum)
 {
 	LLVMValueRef a = LLVMGetOperand(sum, 0);
@@ -213,10 +204,7 @@ static void contract_function(const struct finalize *finalize,
 	}
 }
 
-/*
- * If the module has products and sums, mark all functions, since they may be
- * inlined into one.
- */
+/* With products and sums, mark all functions: they may be inlined into one. */
 void finalize_contract(const struct finalize *finalize)
 {
 	AUTO_LLVM(LLVMBuilderRef)

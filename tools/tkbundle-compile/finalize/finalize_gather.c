@@ -25,10 +25,7 @@ static bool is_free(const struct product *product)
 	return product->value != NULL && product->bytes[0] != NULL;
 }
 
-/*
- * Find the byte of `other` that is `distance` after the byte of `first`; -1:
- * none.
- */
+/* The byte of `other` that is `distance` after that of `first`; -1: none. */
 static int side_after(const struct product *first, int side,
                       const struct product *other, int distance)
 {
@@ -91,10 +88,7 @@ static struct prepack_word word_of(const struct sum *sum,
 	return word;
 }
 
-/*
- * True for bytes of an internal constant of the module, which prepack may
- * rearrange.
- */
+/* True for bytes of an internal constant, which prepack may rearrange. */
 static bool can_be_packed(const struct prepack_word *word)
 {
 	LLVMValueRef base = word->address.base;
@@ -111,10 +105,7 @@ static bool is_adjacent(const struct sum *sum, const struct four *four)
 	return prepack_widen_at(&word) != NULL;
 }
 
-/*
- * Gathering pays off: the bytes of the other factors can be packed into one
- * word.
- */
+/* Gathering pays off: bytes of the other factors can be packed into a word. */
 static bool can_become_word(const struct sum *sum, const struct four *four)
 {
 	const struct prepack_word other = word_of(sum, four, true);
@@ -195,10 +186,7 @@ static void build_four(struct sum *sum, const struct four *four)
 	}
 }
 
-/*
- * Rebuild the sum. Terms outside the groups come first: they were computed
- * earlier.
- */
+/* Rebuild the sum. Terms of no group were computed earlier, so come first. */
 static void rebuild(struct sum *sum, const struct four *fours, size_t count)
 {
 	LLVMPositionBuilderBefore(sum->builder, sum->root);

@@ -16,9 +16,7 @@ struct finalize {
 	const struct tkb_sink *log;
 	/* The size of the grid in x, y and z, where it is bound; 0: not known */
 	uint64_t blocks[3];
-	/*
-	 * What the step did, for the log, such as "2 globals"; empty: nothing.
-	 */
+	/* For the log, such as "2 globals"; empty: nothing */
 	char report[160];
 };
 
@@ -50,10 +48,7 @@ int finalize_check_quant_done(const struct finalize *finalize,
 /* The number of the architecture: 90 for "sm_90a"; 0 without a machine. */
 uint32_t finalize_arch(LLVMTargetMachineRef machine);
 
-/*
- * Fuse products and sums as code generation would, and forbid it to fuse
- * others.
- */
+/* Fuse products and sums as code generation would, and forbid others. */
 void finalize_contract(const struct finalize *finalize);
 
 /* Is it one of the kernels to keep? */

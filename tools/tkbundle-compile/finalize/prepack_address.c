@@ -3,10 +3,7 @@
 
 #include "llvm/llvm_values.h"
 
-/*
- * Decomposes addresses into sums, as long as flags in the code exclude
- * wrapping.
- */
+/* Decomposes addresses into sums, as far as flags exclude wrapping. */
 
 #define LIMIT ((int64_t)1 << 30) /* of factors and offsets */
 

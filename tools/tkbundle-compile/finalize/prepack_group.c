@@ -260,9 +260,7 @@ static void lay_out(struct group *group)
 	}
 }
 
-/*
- * How many words of a position can be adjacent; 0: that does not fit the loads.
- */
+/* How many words of a position can be adjacent; 0: the loads do not fit. */
 static size_t count_adjacent(struct group *group)
 {
 	size_t together;

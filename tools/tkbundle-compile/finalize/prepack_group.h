@@ -57,10 +57,7 @@ bool prepack_find_axes(const struct source *source, struct group *group);
  */
 bool prepack_is_straight(LLVMValueRef from, LLVMValueRef to);
 
-/*
- * Is the term part of the axis that is a sum? If not, it has an axis of its
- * own.
- */
+/* Is the term part of the axis that is a sum, and has no axis of its own? */
 bool prepack_is_summed(const struct group *group,
                        const struct prepack_term *term);
 

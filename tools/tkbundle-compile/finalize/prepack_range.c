@@ -5,9 +5,7 @@
 
 #include "llvm/llvm_values.h"
 
-/*
- * Finds ranges of values from code: masks, remainders, thread indices, loops.
- */
+/* Finds ranges of values: masks, remainders, thread indices, loops. */
 
 #define LIMIT ((int64_t)1 << 30)
 

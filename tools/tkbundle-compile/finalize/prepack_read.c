@@ -23,10 +23,7 @@ static LLVMValueRef build_wide(LLVMBuilderRef builder,
 	                         term->extension == PREPACK_SIGNED, "");
 }
 
-/*
- * Build the sum of the terms that have no axis of their own, in steps of this
- * axis.
- */
+/* Build the sum of the terms without an axis, in steps of this axis. */
 static LLVMValueRef build_sum(LLVMBuilderRef builder, const struct group *group,
                               const struct axis *axis, LLVMTypeRef wide)
 {

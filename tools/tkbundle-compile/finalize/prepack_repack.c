@@ -148,10 +148,7 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 	table = LLVMAddGlobalInAddressSpace(
 		module, LLVMArrayType2(word, count), packed,
 		LLVMGetPointerAddressSpace(LLVMTypeOf(global)));
-	/*
-	 * LLVM expects words in this machine's byte order, which is also the
-	 * GPU's.
-	 */
+	/* LLVM expects this machine's byte order, which is the GPU's, too. */
 	LLVMSetInitializer(table, LLVMConstDataArray(word, (const char *)bytes,
 	                                             4 * count));
 	LLVMSetGlobalConstant(table, true);

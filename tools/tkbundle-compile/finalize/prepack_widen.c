@@ -75,10 +75,7 @@ static LLVMValueRef last_lane(const struct prepack_word *word)
 	return last;
 }
 
-/*
- * Keep the mark of invariant loads: a load of memory that nobody writes can be
- * faster.
- */
+/* Keep the mark of invariant loads, which can be faster. */
 static void keep_invariance(const struct prepack_word *word,
                             LLVMContextRef context, LLVMValueRef load)
 {

@@ -25,9 +25,7 @@
 #include "llvm/llvm_module.h"
 #include "toolchain/ptx.h"
 
-/*
- * The passes and flags, and their order, are those of Triton's NVIDIA backend.
- */
+/* Passes and flags, and their order, are those of Triton's NVIDIA backend. */
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 

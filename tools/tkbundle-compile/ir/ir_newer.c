@@ -67,10 +67,7 @@ static const char *skip_name(const char *at, const char *end)
 	return at;
 }
 
-/*
- * Write a constant in LLVM 22's notation: a float is written as the equal
- * double.
- */
+/* Write a constant as LLVM 22 does: a float is written as the equal double. */
 static void write_bits(const struct format *format, uint64_t bits,
                        char out[LONGEST])
 {

@@ -27,10 +27,7 @@ static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
 	(void)LLVMBuildCall2(builder, type, trap, NULL, 0, "");
 }
 
-/*
- * May code generation fuse this? Not a product, if finalize has already fused
- * the function.
- */
+/* May this be fused? Not a product, if finalize has fused the function. */
 static bool may_be_fused(LLVMValueRef at, bool is_contracted)
 {
 	return !is_contracted || LLVMGetInstructionOpcode(at) != LLVMFMul;

@@ -205,10 +205,7 @@ static inline uint64_t llvm_memory_effects(LLVMValueRef function)
 	                         : LLVMGetEnumAttributeValue(attribute);
 }
 
-/*
- * Is it memory(none) nounwind willreturn? A call then only computes, and
- * completes.
- */
+/* memory(none) nounwind willreturn: a call only computes, and completes. */
 static inline bool llvm_only_computes(LLVMValueRef function)
 {
 	return llvm_memory_effects(function) == 0 &&

@@ -26,10 +26,7 @@ enum {
 struct ptx_read {
 	unsigned count; /* number of outputs */
 	unsigned width; /* bits per output */
-	/*
-	 * Operands of the call: the value of each output if the predicate is
-	 * false
-	 */
+	/* Operands: the value of each output if the predicate is false */
 	int fallbacks[PTX_READ_LIMIT]; /* -1: zero */
 	int address;
 	int predicate; /* operand of the call; -1: unconditional */

@@ -212,10 +212,7 @@ bool quant_is_data(LLVMValueRef value)
 	return is_data;
 }
 
-/*
- * The bits used by a constant, or by any lane of it, as an unsigned number; 64:
- * unknown.
- */
+/* The bits that a constant, or a lane of it, uses, unsigned; 64: unknown. */
 static unsigned bits_of_mask(LLVMValueRef mask)
 {
 	const unsigned lanes = llvm_lane_count(LLVMTypeOf(mask));

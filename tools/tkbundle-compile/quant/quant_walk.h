@@ -8,10 +8,7 @@
 
 #include <llvm-c/Core.h>
 
-/*
- * Called for each value on the way back. Return false to stop going back at
- * this value.
- */
+/* Called for each value on the way back; false: go no further from it. */
 typedef bool quant_visit(LLVMValueRef value, void *self);
 
 /*
@@ -36,15 +33,10 @@ bool quant_is_in_table(LLVMValueRef address);
 /* Is the value computed only from numbers and constants of the module? */
 bool quant_is_constant(LLVMValueRef value);
 
-/*
- * Is the value computed from memory or floats, unlike thread indices and loop
- * counters?
- */
+/* Is it from memory or floats, unlike thread indices and loop counters? */
 bool quant_is_data(LLVMValueRef value);
 
-/*
- * The width of an integer, or of each lane of a vector, before it was extended.
- */
+/* The width of an integer, or of a vector's lanes, before it was extended. */
 unsigned quant_bits_of(LLVMValueRef value);
 
 /* Does the call multiply four bytes by four bytes? */

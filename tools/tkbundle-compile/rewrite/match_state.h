@@ -14,9 +14,7 @@ enum {
 struct binding {
 	/* NULL: unbound; of a parameter: without bitcasts */
 	LLVMValueRef value;
-	/*
-	 * number, from 1, of the part of a longer vector; 0: the whole vector
-	 */
+	/* part of a longer vector, from 1; 0: the whole vector */
 	uint32_t part;
 	uint32_t lanes;      /* lanes of that part */
 	bool is_virtual;     /* not an instruction that was matched */

@@ -61,10 +61,7 @@ static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 	return TKB_MISS;
 }
 
-/*
- * Go backwards: sums come before their parts, and replacements are visited
- * again.
- */
+/* Backwards: sums come before their parts. Replacements are visited again. */
 static int rewrite_block(struct run *run, LLVMBasicBlockRef block,
                          struct tkb_error *err)
 {

@@ -222,10 +222,7 @@ static bool has_load(const struct rule *rule, LLVMValueRef load)
 	return false;
 }
 
-/*
- * Is the division safe? One by 0 or -1 may be undefined although the pattern is
- * defined.
- */
+/* Is it safe? By 0 or -1 it may be undefined where the pattern is defined. */
 static bool is_safe_division(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	LLVMValueRef by;

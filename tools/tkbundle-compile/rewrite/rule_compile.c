@@ -77,10 +77,7 @@ static int name_node(struct reader *reader, LLVMValueRef value, uint32_t node,
 	return 0;
 }
 
-/*
- * Find the node of a value of this function; nodes of constants are made on
- * demand.
- */
+/* The node of a value of this function; those of constants are made here. */
 static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
                      struct tkb_error *err)
 {

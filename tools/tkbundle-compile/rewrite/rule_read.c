@@ -33,10 +33,7 @@ static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
 	                                                       : function;
 }
 
-/*
- * Refuse a rule whose replacement contains its pattern: it would be applied
- * forever.
- */
+/* Refuse a replacement with its pattern in it: it would never end. */
 static int check_termination(const struct rule *rule, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .rule = NULL };

@@ -18,9 +18,7 @@ enum {
 	CUDA_PATH_SIZE = 4096
 };
 
-/*
- * The folder of the toolkit: $CUDA_HOME, or $CUDA_PATH, or "/usr/local/cuda".
- */
+/* The toolkit's folder: $CUDA_HOME, or $CUDA_PATH, or "/usr/local/cuda". */
 const char *cuda_toolkit(void);
 
 /* True if the file "<toolkit>/<rest>" exists; `out` is its path. */
@@ -64,9 +62,7 @@ extern const struct tkb_sink cuda_no_log;
  */
 void cuda_read_version(struct tkb_buf *product, char version[64]);
 
-/*
- * Get a log from a library's handle. The caller frees it; NULL if it is empty.
- */
+/* A log of a library's handle, for the caller to free; NULL: it is empty. */
 char *cuda_read_log(void *handle, int (*get_size)(void *handle, size_t *size),
                     int (*get)(void *handle, char *log));
 

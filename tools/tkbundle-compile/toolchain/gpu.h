@@ -10,10 +10,7 @@ enum {
 	GPU_NAME_SIZE = 32
 };
 
-/*
- * Make "sm_90a" from "90": from 90 on, the "a" adds features that only this GPU
- * has.
- */
+/* "sm_90a" for "90": from 90 on, the "a" adds what only this GPU has. */
 void gpu_name(const char *arch, char out[GPU_NAME_SIZE]);
 
 /*

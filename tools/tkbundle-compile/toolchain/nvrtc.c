@@ -36,10 +36,7 @@ static bool bind_nvrtc(struct nvrtc *nvrtc)
 	       cuda_find(library, "nvrtcGetPTX", &nvrtc->get_ptx);
 }
 
-/*
- * Query the version: the library reports only its release, but its PTX has the
- * exact version.
- */
+/* The library reports only its release, but its PTX has the exact version. */
 static void query_version(struct nvrtc *nvrtc, const char *arch)
 {
 	static const char nothing[] = "extern \"C\" __global__ void k() {}";
