@@ -472,6 +472,38 @@ TEST(unroll, keeps_a_loop_that_would_be_too_large)
 	CHECK(strlen(many) < 300000);
 }
 
+TEST(unroll, leaves_a_loop_whose_metadata_have_no_word)
+{
+	static const char *const metadata[] = {
+		"!{!0, !1}\n!1 = !{}",
+		"!{!0, !1}\n!1 = !{null}",
+		"!{!0, null}",
+	};
+
+	EACH(i, metadata) {
+		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(
+			context,
+			tkb_text(text("define void @f(ptr %%p, i1 %%is) {\n"
+		                      "entry:\n br label %%loop\n"
+		                      "loop:\n %%b = load i8, ptr %%p\n"
+		                      " %%m = mul i8 %%b, %%b\n"
+		                      " store i8 %%m, ptr %%p\n"
+		                      " br i1 %%is, label %%loop, label %%end, "
+		                      "!llvm.loop !0\n"
+		                      "end:\n ret void\n}\n"
+		                      "!0 = distinct %s\n",
+		                      metadata[i])));
+		struct finalize_request order = { .is_wanted = true };
+		const char *names[32];
+
+		test_name_row(metadata[i]);
+		choose_only("unroll", names, &order);
+		CHECK_STR(finalize_ok(module, NULL, &order), "");
+	}
+}
+
 TEST(unroll, makes_no_copies_of_a_loop_around_the_one_that_it_weighs)
 {
 	const char *made =

@@ -85,6 +85,22 @@ static void set_mark(LLVMValueRef end, const char *name, unsigned steps)
 		LLVMMetadataAsValue(context, make_mark(context, name, steps)));
 }
 
+/* Is `word` the first one of a node of metadata? A node may have none. */
+static bool begins_with_word(LLVMValueRef node, const char *word)
+{
+	LLVMValueRef words[8] = { NULL };
+	const char *text = NULL;
+	unsigned size = 0;
+
+	if (LLVMIsAMDNode(node) != NULL &&
+	    LLVMGetMDNodeNumOperands(node) <= TKB_COUNT_OF(words))
+		LLVMGetMDNodeOperands(node, words);
+	if (words[0] != NULL)
+		text = LLVMGetMDString(words[0], &size);
+	return text != NULL && size == strlen(word) &&
+	       memcmp(text, word, size) == 0;
+}
+
 /* Does the metadata of a loop say whether it is to be unrolled? */
 static bool says_how(LLVMValueRef node)
 {
@@ -96,17 +112,7 @@ static bool says_how(LLVMValueRef node)
 	if (size != 0)
 		LLVMGetMDNodeOperands(node, items);
 	for (unsigned i = 1; i < size; i++) {
-		LLVMValueRef words[8] = { NULL };
-		const char *text = NULL;
-		unsigned length = 0;
-
-		if (LLVMIsAMDNode(items[i]) != NULL &&
-		    LLVMGetMDNodeNumOperands(items[i]) <= TKB_COUNT_OF(words)) {
-			LLVMGetMDNodeOperands(items[i], words);
-			text = LLVMGetMDString(words[0], &length);
-		}
-		if (text == NULL || length != strlen(progress) ||
-		    memcmp(text, progress, length) != 0)
+		if (!begins_with_word(items[i], progress))
 			return true;
 	}
 	return false;
@@ -307,20 +313,11 @@ static size_t mark(LLVMModuleRef module, steps_fn *steps_of, const char *name)
 static bool is_marked(LLVMValueRef node, const char *name)
 {
 	LLVMValueRef items[2] = { NULL, NULL };
-	LLVMValueRef words[2] = { NULL, NULL };
-	const char *text;
-	unsigned size = 0;
 
 	if (node == NULL || LLVMGetMDNodeNumOperands(node) != 2)
 		return false;
 	LLVMGetMDNodeOperands(node, items);
-	if (LLVMIsAMDNode(items[1]) == NULL ||
-	    LLVMGetMDNodeNumOperands(items[1]) != (name == count ? 2 : 1))
-		return false;
-	LLVMGetMDNodeOperands(items[1], words);
-	text = LLVMGetMDString(words[0], &size);
-	return text != NULL && size == strlen(name) &&
-	       memcmp(text, name, size) == 0;
+	return begins_with_word(items[1], name);
 }
 
 /* Remove the marks from the remaining loops. */
