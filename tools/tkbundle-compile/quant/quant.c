@@ -77,24 +77,20 @@ static bool is_product(LLVMValueRef value)
 	return is_byte(a) && (is_byte(b) || is_number(b));
 }
 
-struct sighting {
-	bool is_found;
-};
-
 static bool visit_product(LLVMValueRef value, void *self)
 {
-	struct sighting *const sighting = self;
+	bool *const is_found = self;
 
-	sighting->is_found = sighting->is_found || is_product(value);
-	return !sighting->is_found;
+	*is_found = *is_found || is_product(value);
+	return !*is_found;
 }
 
 static bool is_sum_of_products(LLVMValueRef value)
 {
-	struct sighting sighting = { .is_found = false };
+	bool is_found = false;
 
-	(void)quant_walk_back(value, visit_product, &sighting);
-	return sighting.is_found;
+	(void)quant_walk_back(value, visit_product, &is_found);
+	return is_found;
 }
 
 static void add_scale(struct survey *survey, LLVMValueRef scale)
