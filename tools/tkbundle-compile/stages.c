@@ -77,6 +77,18 @@ static const char *choose_libdevice(const struct compile_request *request,
 	return named;
 }
 
+static struct cuda_options options_for(const struct compile_request *request,
+                                       const struct texts *given)
+{
+	return (struct cuda_options){
+		.arch = request->arch,
+		.items = given->items,
+		.count = given->count,
+		.is_fusion_off = request->is_fusion_off,
+		.is_line_info_off = request->is_line_info_off,
+	};
+}
+
 static int ir_to_ptx(struct work *work, struct tkb_error *err)
 {
 	const struct compile_request *request = work->request;
@@ -109,12 +121,8 @@ static int cuda_to_ptx(struct work *work, struct tkb_error *err)
 	const struct tkb_sink ptx = tkb_buf_sink(&work->ptx);
 	const struct nvrtc_request wanted = {
 		.path = request->name == NULL ? "source.cu" : request->name,
-		.arch = request->arch,
 		.kernel = request->kernel,
-		.options = request->nvrtc_options.items,
-		.option_count = request->nvrtc_options.count,
-		.is_fusion_off = request->is_fusion_off,
-		.is_line_info_off = request->is_line_info_off,
+		.options = options_for(request, &request->nvrtc_options),
 	};
 	char *text;
 	int rc;
@@ -165,39 +173,22 @@ static int make_ptx(struct work *work, struct tkb_error *err)
 	return name_tools(work);
 }
 
-static int link_ptx(struct work *work, const struct tkb_sink *cubin,
-                    struct tkb_error *err)
-{
-	const struct compile_request *request = work->request;
-	const struct nvjitlink_request wanted = {
-		.arch = request->arch,
-		.options = request->ptxas_options.items,
-		.option_count = request->ptxas_options.count,
-		.is_fusion_off = request->is_fusion_off,
-		.is_line_info_off = request->is_line_info_off,
-	};
-
-	return nvjitlink_compile(&work->stages->nvjitlink, &wanted,
-	                         tkb_buf_bytes(&work->ptx), cubin, work->log,
-	                         err);
-}
-
 static int assemble_ptx(struct work *work, const struct tkb_sink *cubin,
                         struct tkb_error *err)
 {
 	const struct compile_request *request = work->request;
 	const struct ptxas_request wanted = {
 		.tool = &work->stages->ptxas,
-		.arch = request->arch,
 		.file = request->input == TKB_INPUT_PTX ? request->name : NULL,
-		.options = request->ptxas_options.items,
-		.option_count = request->ptxas_options.count,
-		.is_fusion_off = request->is_fusion_off,
-		.is_line_info_off = request->is_line_info_off,
+		.options = options_for(request, &request->ptxas_options),
 	};
+	const struct tkb_bytes ptx = tkb_buf_bytes(&work->ptx);
 
-	return ptxas_compile(&wanted, tkb_buf_bytes(&work->ptx), cubin,
-	                     work->log, err);
+	return request->uses_nvjitlink
+	               ? nvjitlink_compile(&work->stages->nvjitlink,
+	                                   &wanted.options, ptx, cubin,
+	                                   work->log, err)
+	               : ptxas_compile(&wanted, ptx, cubin, work->log, err);
 }
 
 /* Make the cubin, and check it, whatever tool made it. */
@@ -207,8 +198,7 @@ static int make_cubin(struct work *work, struct tkb_error *err)
 	const struct tkb_sink cubin = tkb_buf_sink(&work->cubin);
 	int rc;
 
-	rc = request->uses_nvjitlink ? link_ptx(work, &cubin, err)
-	                             : assemble_ptx(work, &cubin, err);
+	rc = assemble_ptx(work, &cubin, err);
 	return rc < 0 ? rc
 	              : tkb_elf_check_cubin(tkb_buf_bytes(&work->cubin),
 	                                    "the cubin that was made",

@@ -24,6 +24,15 @@ const char *cuda_toolkit(void);
 /* True if the file "<toolkit>/<rest>" exists; `out` is its path. */
 bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE]);
 
+/* What every tool is told. */
+struct cuda_options {
+	const char *arch;         /* "90" */
+	const char *const *items; /* the user's, in the form of the tool */
+	size_t count;
+	bool is_fusion_off;
+	bool is_line_info_off; /* omit line information for profilers */
+};
+
 /* A library of the toolkit. */
 struct cuda_library {
 	void *handle; /* owned; NULL: not open */

@@ -64,14 +64,14 @@ static void query_version(struct nvjitlink *linker, const char *arch)
 				      ".visible .entry k() { ret; }\n";
 
 	TKB_AUTO(tkb_buf_release) struct tkb_buf cubin = TKB_BUF_INIT(1 << 20);
-	const struct nvjitlink_request request = { .arch = arch,
-		                                   .is_line_info_off = true };
+	const struct cuda_options options = { .arch = arch,
+		                              .is_line_info_off = true };
 	const struct tkb_sink sink = tkb_buf_sink(&cubin);
 	struct tkb_error ignored;
 	char ptx[256];
 
 	(void)snprintf(ptx, sizeof(ptx), nothing, arch);
-	if (nvjitlink_compile(linker, &request,
+	if (nvjitlink_compile(linker, &options,
 	                      (struct tkb_bytes){ ptx, strlen(ptx) }, &sink,
 	                      &cuda_no_log, &ignored) == 0)
 		cuda_read_version(&cubin, linker->version);
@@ -129,23 +129,22 @@ static bool add_argument(struct arguments *out, const char *format,
 	return true;
 }
 
-static int list_nvjitlink_arguments(const struct nvjitlink_request *request,
+static int list_nvjitlink_arguments(const struct cuda_options *options,
                                     struct arguments *out,
                                     struct tkb_error *err)
 {
 	char gpu[GPU_NAME_SIZE];
 	bool fits;
 
-	gpu_name(request->arch, gpu);
+	gpu_name(options->arch, gpu);
 	fits = add_argument(out, "-arch=", gpu) &&
 	       add_argument(out, "-Xptxas=", "-v");
-	if (!request->is_line_info_off)
+	if (!options->is_line_info_off)
 		fits = fits && add_argument(out, "-lineinfo", "");
-	if (request->is_fusion_off)
+	if (options->is_fusion_off)
 		fits = fits && add_argument(out, "-Xptxas=", "--fmad=false");
-	for (size_t i = 0; i < request->option_count; i++)
-		fits = fits &&
-		       add_argument(out, "-Xptxas=", request->options[i]);
+	for (size_t i = 0; i < options->count; i++)
+		fits = fits && add_argument(out, "-Xptxas=", options->items[i]);
 	return fits ? 0
 	            : fail(err, TKB_ERR_INVALID,
 	                   "the options of ptxas are too many or too long");
@@ -210,9 +209,9 @@ static int send_cubin(const struct nvjitlink *linker, void *handle,
 }
 
 int nvjitlink_compile(const struct nvjitlink *linker,
-                      const struct nvjitlink_request *request,
-                      struct tkb_bytes ptx, const struct tkb_sink *cubin,
-                      const struct tkb_sink *log, struct tkb_error *err)
+                      const struct cuda_options *options, struct tkb_bytes ptx,
+                      const struct tkb_sink *cubin, const struct tkb_sink *log,
+                      struct tkb_error *err)
 {
 	struct arguments arguments = { .count = 0 };
 	void *handle = NULL;
@@ -220,7 +219,7 @@ int nvjitlink_compile(const struct nvjitlink *linker,
 	int number;
 	int rc;
 
-	rc = list_nvjitlink_arguments(request, &arguments, err);
+	rc = list_nvjitlink_arguments(options, &arguments, err);
 	if (rc < 0)
 		return rc;
 	text = strndup(ptx.data, ptx.size);

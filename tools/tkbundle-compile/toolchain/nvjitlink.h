@@ -36,22 +36,14 @@ int nvjitlink_open(struct nvjitlink *linker, const char *arch,
                    struct tkb_error *err);
 void nvjitlink_close(struct nvjitlink *linker);
 
-struct nvjitlink_request {
-	const char *arch;           /* "90" */
-	const char *const *options; /* options in the form of ptxas */
-	size_t option_count;
-	bool is_fusion_off;
-	bool is_line_info_off;
-};
-
 /*
- * Compile. nvJitLink's output goes to `log`.
+ * Compile, by options in the form of ptxas. nvJitLink's output goes to `log`.
  *
  * @return 0; TKB_ERR_INVALID with its first error; or a sink's own error
  */
 int nvjitlink_compile(const struct nvjitlink *linker,
-                      const struct nvjitlink_request *request,
-                      struct tkb_bytes ptx, const struct tkb_sink *cubin,
-                      const struct tkb_sink *log, struct tkb_error *err);
+                      const struct cuda_options *options, struct tkb_bytes ptx,
+                      const struct tkb_sink *cubin, const struct tkb_sink *log,
+                      struct tkb_error *err);
 
 #endif

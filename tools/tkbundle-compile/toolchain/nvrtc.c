@@ -41,7 +41,8 @@ static void query_version(struct nvrtc *nvrtc, const char *arch)
 {
 	static const char nothing[] = "extern \"C\" __global__ void k() {}";
 	TKB_AUTO(tkb_buf_release) struct tkb_buf ptx = TKB_BUF_INIT(1 << 20);
-	const struct nvrtc_request request = { .path = "k", .arch = arch };
+	const struct nvrtc_request request = { .path = "k",
+		                               .options = { .arch = arch } };
 	const struct tkb_sink sink = tkb_buf_sink(&ptx);
 	struct tkb_error ignored;
 	char kernel[NAME_SIZE];
@@ -114,25 +115,25 @@ static int list_nvrtc_arguments(const struct nvrtc_request *request,
 		(int)(tkb_path_base_name(request->path) - request->path);
 	char gpu[GPU_NAME_SIZE];
 
-	if (request->option_count > OPTIONS_LIMIT)
+	if (request->options.count > OPTIONS_LIMIT)
 		return fail(err, TKB_ERR_INVALID,
 		            "NVRTC cannot have more than %d options",
 		            OPTIONS_LIMIT);
-	gpu_name(request->arch, gpu);
+	gpu_name(request->options.arch, gpu);
 	(void)snprintf(out->arch, sizeof(out->arch),
 	               "--gpu-architecture=compute_%s", gpu + strlen("sm_"));
 	(void)snprintf(out->toolkit, sizeof(out->toolkit), "-I%s/include",
 	               cuda_toolkit());
 	out->items[out->count++] = out->arch;
-	if (!request->is_line_info_off)
+	if (!request->options.is_line_info_off)
 		out->items[out->count++] = "-lineinfo";
-	if (request->is_fusion_off)
+	if (request->options.is_fusion_off)
 		out->items[out->count++] = "--fmad=false";
 	if (folder > 0 && snprintf(out->beside, sizeof(out->beside), "-I%.*s",
 	                           folder, request->path) < CUDA_PATH_SIZE)
 		out->items[out->count++] = out->beside;
-	for (size_t i = 0; i < request->option_count; i++)
-		out->items[out->count++] = request->options[i];
+	for (size_t i = 0; i < request->options.count; i++)
+		out->items[out->count++] = request->options.items[i];
 	out->items[out->count++] = out->toolkit;
 	return 0;
 }

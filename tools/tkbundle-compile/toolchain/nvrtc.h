@@ -40,14 +40,10 @@ int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err);
 void nvrtc_close(struct nvrtc *nvrtc);
 
 struct nvrtc_request {
-	const char *path;           /* path of the source */
-	const char *arch;           /* "90" */
-	const char *kernel;         /* the kernel's name in C++ or in the
+	const char *path;            /* path of the source */
+	const char *kernel;          /* the kernel's name in C++ or in the
 	                               PTX; or NULL */
-	const char *const *options; /* -I, -D, ... */
-	size_t option_count;
-	bool is_fusion_off;
-	bool is_line_info_off;
+	struct cuda_options options; /* -I, -D, ... */
 };
 
 /*

@@ -13,7 +13,6 @@
 #include "base/path.h"
 #include "compile/compiler/tools_file.h"
 
-#include "toolchain/cuda.h"
 #include "worker/fail.h"
 #include "toolchain/gpu.h"
 #include "toolchain/tool.h"
@@ -149,18 +148,18 @@ static int list_ptxas_arguments(const struct ptxas_request *request,
 {
 	size_t count = 0;
 
-	if (request->option_count > ARGUMENTS_LIMIT - 8)
+	if (request->options.count > ARGUMENTS_LIMIT - 8)
 		return fail(err, TKB_ERR_INVALID,
 		            "ptxas cannot have more than %d options",
 		            ARGUMENTS_LIMIT - 8);
 	out[count++] = "ptxas";
-	if (!request->is_line_info_off)
+	if (!request->options.is_line_info_off)
 		out[count++] = "-lineinfo";
-	if (request->is_fusion_off)
+	if (request->options.is_fusion_off)
 		out[count++] = "--fmad=false";
 	out[count++] = "-v";
-	for (size_t i = 0; i < request->option_count; i++)
-		out[count++] = request->options[i];
+	for (size_t i = 0; i < request->options.count; i++)
+		out[count++] = request->options.items[i];
 	out[count++] = gpu;
 	out[count++] = input;
 	out[count++] = "-o";
@@ -281,7 +280,7 @@ int ptxas_compile(const struct ptxas_request *request, struct tkb_bytes ptx,
 	char why[64];
 	int rc;
 
-	gpu_name(request->arch, gpu);
+	gpu_name(request->options.arch, gpu);
 	(void)snprintf(option, sizeof(option), "--gpu-name=%s", gpu);
 	rc = list_ptxas_arguments(request, option, arguments, err);
 	if (rc < 0)

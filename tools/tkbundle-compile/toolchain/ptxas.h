@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "compile/pool/file_identity.h"
+#include "toolchain/cuda.h"
 
 /* The ptxas that was found, and its version. */
 struct ptxas {
@@ -32,12 +33,8 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 
 struct ptxas_request {
 	const struct ptxas *tool;
-	const char *arch;
 	const char *file; /* path of the PTX; NULL: this worker made it */
-	const char *const *options; /* options of the user */
-	size_t option_count;
-	bool is_fusion_off;
-	bool is_line_info_off; /* omit line information for profilers */
+	struct cuda_options options;
 };
 
 /*
