@@ -11,58 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-	__has_feature(memory_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#endif
+#include "harness.h"
 
-#if !defined(__GLIBC__) || defined(IS_SANITIZED)
-
-bool alloc_is_available(void)
-{
-	return false;
-}
-
-void alloc_arm(size_t nth, bool all_later, struct alloc_trace *trace)
-{
-	(void)nth;
-	(void)all_later;
-	(void)trace;
-}
-
-void alloc_hold(bool holds)
-{
-	(void)holds;
-}
-
-bool alloc_disarm(void)
-{
-	return false;
-}
-
-size_t alloc_count(void)
-{
-	return 0;
-}
-
-long alloc_live(void)
-{
-	return 0;
-}
-
+#if defined(__GLIBC__) && !IS_SANITIZED
+#define IS_OURS 1
 #else
-
-/* What glibc's own functions are called besides. */
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void *__libc_memalign(size_t align, size_t size);
-extern void __libc_free(void *memory);
+#define IS_OURS 0
+#endif
 
 static atomic_bool is_armed;
 static atomic_bool was_hit;
@@ -71,7 +26,6 @@ static atomic_long live;
 static size_t fail_at;
 static bool fail_later;
 static struct alloc_trace *first;
-static _Thread_local bool is_tracing;
 
 bool alloc_is_available(void)
 {
@@ -81,7 +35,7 @@ bool alloc_is_available(void)
 	(void)mallopt(M_MMAP_THRESHOLD, 64 * 1024 * 1024);
 	(void)mallopt(M_TRIM_THRESHOLD, 512 * 1024 * 1024);
 	/* The first backtrace loads a library. */
-	return backtrace(warm, 1) >= 0;
+	return backtrace(warm, 1) >= 0 && IS_OURS;
 }
 
 void alloc_arm(size_t nth, bool all_later, struct alloc_trace *trace)
@@ -114,6 +68,17 @@ long alloc_live(void)
 {
 	return atomic_load(&live);
 }
+
+#if IS_OURS
+
+/* What glibc's own functions are called besides. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t align, size_t size);
+extern void __libc_free(void *memory);
+
+static _Thread_local bool is_tracing;
 
 /* Is it this one's turn to fail? */
 static bool fails(void)

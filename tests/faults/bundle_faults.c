@@ -1,96 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
-#include <stdint.h>
 #include <unistd.h>
 
+#include "fleet_fixture.h"
+#include "forge.h"
 #include "loop.h"
 #include "world.h"
-#include "forge.h"
 
 /* A bundle of a kernel and a module, and what is done with it. */
 struct subject {
 	struct tkb_bytes bytes;
 	struct tkb_bundle *bundle; /* open for those who read */
 	struct tkb_bundle *opened; /* by the call */
-	int pipe;
 	uint32_t threads;
 	struct tkb_verify_report wanted_report;
 	struct tkb_verify_report report;
-	struct world_sink wanted;
-	struct world_sink got;
 };
 
 static struct subject subject;
-
-/* What must not be changed by a call that fails. */
-static struct tkb_bundle *const untouched =
-	(struct tkb_bundle *)(uintptr_t)0x5a5a5a5a;
 
 static void set_up(void)
 {
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	subject = (struct subject){ .bytes = read_file("x.tkb"), .pipe = -1 };
+	subject = (struct subject){ .bytes = read_file("x.tkb") };
 }
 
-static const char *check_opened(void *self, enum fault_moment moment)
+static const char *check_opened(void)
 {
-	(void)self;
-	switch (moment) {
-	case FAULT_REFUSED:
-	case FAULT_STARVED:
-		return subject.opened == untouched ? NULL
-		                                   : "its out was touched";
-	case FAULT_DONE_YET:
-	case FAULT_DONE:
-		return tkb_bundle_entry_count(subject.opened) == 2
-		               ? NULL
-		               : "it has other entries";
-	}
-	return NULL;
+	return tkb_bundle_entry_count(subject.opened) == 2
+	               ? NULL
+	               : "it has other entries";
 }
 
-static void close_opened(void *self)
+static void close_opened(void)
 {
-	(void)self;
 	tkb_bundle_close(subject.opened);
 }
 
-static int open_path(void *self, struct tkb_error *err)
+static void try_open(int (*open)(struct tkb_error *err),
+                     const char *(*check)(void))
 {
-	(void)self;
-	subject.opened = untouched;
+	const struct fault_call call = { .call = open,
+		                         .out = &subject.opened,
+		                         .check = check,
+		                         .release = close_opened };
+
+	fault_each_allocation(&call);
+}
+
+static int open_path(struct tkb_error *err)
+{
 	return tkb_bundle_open("x.tkb", &subject.opened, err);
 }
 
 TEST(bundle, opens_or_says_that_an_allocation_failed)
 {
-	const struct fault_call call = { .call = open_path,
-		                         .check = check_opened,
-		                         .release = close_opened };
-
 	set_up();
-	fault_each_allocation(&call);
+	try_open(open_path, check_opened);
 }
 
-static const char *check_escaped(void *self, enum fault_moment moment)
+static const char *check_escaped(void)
 {
-	const char *fault = check_opened(self, moment);
-
-	if (fault != NULL || subject.opened == untouched)
-		return fault;
 	return strcmp(tkb_bundle_entry(subject.opened, 0)->producer,
 	              "tri\"ton") == 0
-	               ? NULL
+	               ? check_opened()
 	               : "a text is cut short";
 }
 
 TEST(bundle, with_escapes_opens_or_says_that_an_allocation_failed)
 {
-	const struct fault_call call = { .call = open_path,
-		                         .check = check_escaped,
-		                         .release = close_opened };
 	struct forge *forge;
 
 	set_up();
@@ -98,35 +78,27 @@ TEST(bundle, with_escapes_opens_or_says_that_an_allocation_failed)
 	forge_edit(forge, "\"producer\":[\"triton\"",
 	           "\"producer\":[\"tri\\\"ton\"");
 	forge_write(forge, "x.tkb");
-	fault_each_allocation(&call);
+	try_open(open_path, check_escaped);
 }
 
-static int open_memory(void *self, struct tkb_error *err)
+static int open_memory(struct tkb_error *err)
 {
-	(void)self;
-	subject.opened = untouched;
 	return tkb_bundle_open_memory(subject.bytes, "memory", &subject.opened,
 	                              err);
 }
 
 TEST(bundle, in_memory_opens_or_says_that_an_allocation_failed)
 {
-	const struct fault_call call = { .call = open_memory,
-		                         .check = check_opened,
-		                         .release = close_opened };
-
 	set_up();
-	fault_each_allocation(&call);
+	try_open(open_memory, check_opened);
 }
 
 /* The pipe is as good as empty after each call: it is filled anew. */
-static int open_pipe(void *self, struct tkb_error *err)
+static int open_pipe(struct tkb_error *err)
 {
 	int ends[2];
 	int rc;
 
-	(void)self;
-	subject.opened = untouched;
 	if (pipe2(ends, O_CLOEXEC) < 0 ||
 	    write(ends[1], subject.bytes.data, subject.bytes.size) !=
 	            (ssize_t)subject.bytes.size)
@@ -139,70 +111,45 @@ static int open_pipe(void *self, struct tkb_error *err)
 
 TEST(bundle, from_a_pipe_opens_or_says_that_an_allocation_failed)
 {
-	const struct fault_call call = { .call = open_pipe,
-		                         .check = check_opened,
-		                         .release = close_opened };
-
 	set_up();
 	CHECK(subject.bytes.size < 65536); /* what a pipe holds */
-	fault_each_allocation(&call);
+	try_open(open_pipe, check_opened);
 }
 
 static int add_file(void *self, size_t index, size_t file,
                     struct tkb_bytes bytes, struct tkb_error *err)
 {
-	const struct tkb_sink sink = world_sink_on(self);
-
+	(void)self;
 	(void)index;
 	(void)file;
-	return sink.write(sink.self, bytes, err);
+	return fault_sink.write(fault_sink.self, bytes, err);
 }
 
-static int read_file_of(void *self, struct tkb_error *err)
-{
-	const struct tkb_sink sink = world_sink(self);
+static const struct tkb_file_visitor adder = { .on_file = add_file };
 
-	return tkb_bundle_read(subject.bundle, 0, 1, &sink, err);
+static int read_file_of(struct tkb_error *err)
+{
+	return tkb_bundle_read(subject.bundle, 0, 1, &fault_sink, err);
 }
 
-static int read_entry_of(void *self, struct tkb_error *err)
+static int read_entry_of(struct tkb_error *err)
 {
-	const struct tkb_file_visitor visitor = { add_file, self };
-
-	(void)world_sink(self);
-	return tkb_bundle_read_entry(subject.bundle, 0, &visitor, err);
+	return tkb_bundle_read_entry(subject.bundle, 0, &adder, err);
 }
 
-static int read_all_of(void *self, struct tkb_error *err)
+static int read_all_of(struct tkb_error *err)
 {
-	const struct tkb_file_visitor visitor = { add_file, self };
-
-	(void)world_sink(self);
-	return tkb_bundle_read_all(subject.bundle, &visitor, NULL, err);
+	return tkb_bundle_read_all(subject.bundle, &adder, NULL, err);
 }
 
-static const char *check_read(void *self, enum fault_moment moment)
+static void try_reading(int (*read)(struct tkb_error *err))
 {
-	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    (subject.got.size != subject.wanted.size ||
-	     memcmp(subject.got.data, subject.wanted.data, subject.got.size) !=
-	             0))
-		return "it gave other bytes";
-	return NULL;
-}
-
-static void try_reading(int (*read)(void *self, struct tkb_error *err))
-{
-	const struct fault_call call = { .self = &subject.got,
-		                         .call = read,
-		                         .check = check_read };
+	struct fault_call call = { .call = read };
 
 	set_up();
-	OK(tkb_bundle_open("x.tkb", &subject.bundle, ERR));
-	OK(read(&subject.wanted, ERR));
+	subject.bundle = test_bundle("x.tkb");
+	call.wanted_sent = fault_sent_by(read);
 	fault_each_allocation(&call);
-	tkb_bundle_close(subject.bundle);
 }
 
 TEST(bundle, gives_a_file_or_says_that_an_allocation_failed)
@@ -220,52 +167,31 @@ TEST(bundle, gives_all_or_says_that_an_allocation_failed)
 	try_reading(read_all_of);
 }
 
-static int call_verify(void *self, struct tkb_error *err)
+static int call_verify(struct tkb_error *err)
 {
-	const struct tkb_verify_options options = {
-		.struct_size = sizeof(options), .threads = subject.threads
-	};
+	const struct tkb_verify_options options =
+		CHOSEN(tkb_verify_options, .threads = subject.threads);
 
-	(void)self;
-	world_dirty_report(&subject.report, sizeof(subject.report));
 	return tkb_bundle_verify(subject.bundle, &options, &subject.report,
 	                         err);
-}
-
-static const char *check_verified(void *self, enum fault_moment moment)
-{
-	(void)self;
-	switch (moment) {
-	case FAULT_REFUSED:
-	case FAULT_STARVED:
-		return world_report_is_dirty(&subject.report,
-		                             sizeof(subject.report))
-		               ? NULL
-		               : "the report was touched";
-	case FAULT_DONE_YET:
-	case FAULT_DONE:
-		return memcmp(&subject.report, &subject.wanted_report,
-		              sizeof(subject.report)) == 0
-		               ? NULL
-		               : "the report is another";
-	}
-	return NULL;
 }
 
 static void try_verify(uint32_t threads, int wanted)
 {
 	const struct fault_call call = { .call = call_verify,
 		                         .wanted = wanted,
-		                         .check = check_verified };
+		                         .report = &subject.report,
+		                         .report_size = sizeof(subject.report),
+		                         .wanted_report =
+		                                 &subject.wanted_report };
 
 	subject.threads = threads;
-	OK(tkb_bundle_open("x.tkb", &subject.bundle, ERR));
+	subject.bundle = test_bundle("x.tkb");
 	subject.wanted_report.struct_size = sizeof(subject.wanted_report);
 	CHECK_INT(tkb_bundle_verify(subject.bundle, NULL,
 	                            &subject.wanted_report, ERR),
 	          wanted);
 	fault_each_allocation(&call);
-	tkb_bundle_close(subject.bundle);
 }
 
 TEST(bundle, is_not_called_damaged_where_an_allocation_failed)
@@ -282,13 +208,8 @@ TEST(bundle, is_not_called_damaged_where_one_failed_on_two_threads)
 
 TEST(bundle, that_is_damaged_is_called_so_or_an_allocation_failed)
 {
-	char *copy;
-
 	set_up();
-	copy = memcpy(test_alloc(subject.bytes.size), subject.bytes.data,
-	              subject.bytes.size);
-	copy[subject.bytes.size / 2] ^= 1;
-	write_file("x.tkb", (struct tkb_bytes){ copy, subject.bytes.size });
+	flip("x.tkb", 8);
 	try_verify(1, TKB_ERR_CORRUPT);
 	CHECK_INT(subject.wanted_report.failed_count, 2);
 }

@@ -10,22 +10,9 @@ struct made {
 	struct tkb_c_header header;
 	struct tkb_c_launcher *launcher;
 	struct tkb_c_link *link;
-	size_t size;
 };
 
 static struct made made;
-
-/* Takes what is sent without memory of its own. */
-static int count_bytes(void *self, struct tkb_bytes bytes,
-                       struct tkb_error *err)
-{
-	(void)self;
-	(void)err;
-	made.size += bytes.size;
-	return 0;
-}
-
-static const struct tkb_sink counter = { .write = count_bytes };
 
 static void set_up(void)
 {
@@ -49,7 +36,7 @@ static void set_up(void)
 	};
 }
 
-static int make_launcher(void *self, struct tkb_error *err)
+static int make_launcher(struct tkb_error *err)
 {
 	const struct tkb_c_launcher_options options = {
 		.struct_size = sizeof(options),
@@ -58,31 +45,28 @@ static int make_launcher(void *self, struct tkb_error *err)
 	};
 	int rc;
 
-	(void)self;
 	made.launcher = NULL;
-	made.size = 0;
 	rc = tkb_c_launcher_new(&made.kernel, &options, &made.launcher, err);
 	if (rc == 0)
-		rc = tkb_c_launcher_write_source(made.launcher, &counter, err);
+		rc = tkb_c_launcher_write_source(made.launcher, &fault_sink,
+		                                 err);
 	if (rc == 0)
-		rc = tkb_c_launcher_write_header(made.launcher, &counter, err);
+		rc = tkb_c_launcher_write_header(made.launcher, &fault_sink,
+		                                 err);
 	if (rc != 0)
 		tkb_c_launcher_free(made.launcher);
 	return rc;
 }
 
-static const char *check_size(void *self, enum fault_moment moment)
+static const char *check_size(void)
 {
-	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    made.size < 4096)
-		return wrong("%zu bytes were written", made.size);
-	return NULL;
+	return fault_sent().size < 4096
+	               ? wrong("%zu bytes were written", fault_sent().size)
+	               : NULL;
 }
 
-static void release_launcher(void *self)
+static void release_launcher(void)
 {
-	(void)self;
 	tkb_c_launcher_free(made.launcher);
 }
 
@@ -96,48 +80,43 @@ TEST(c_launcher_faults, a_launcher_without_memory_is_refused)
 	fault_each_allocation(&call);
 }
 
-static int make_link(void *self, struct tkb_error *err)
+static int make_link(struct tkb_error *err)
 {
 	int rc;
 
-	(void)self;
 	made.link = NULL;
-	made.size = 0;
 	rc = tkb_c_link_new(&made.header, 1, "all", &made.link, err);
 	if (rc == 0)
-		rc = tkb_c_link_write_source(made.link, &counter, err);
+		rc = tkb_c_link_write_source(made.link, &fault_sink, err);
 	if (rc == 0)
-		rc = tkb_c_link_write_header(made.link, &counter, err);
+		rc = tkb_c_link_write_header(made.link, &fault_sink, err);
 	if (rc != 0)
 		tkb_c_link_free(made.link);
 	return rc;
 }
 
-static const char *check_link(void *self, enum fault_moment moment)
+static const char *check_link(void)
 {
-	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    made.size < 1024)
-		return wrong("%zu bytes were written", made.size);
-	return NULL;
+	return fault_sent().size < 1024
+	               ? wrong("%zu bytes were written", fault_sent().size)
+	               : NULL;
 }
 
-static void release_link(void *self)
+static void release_link(void)
 {
-	(void)self;
 	tkb_c_link_free(made.link);
 }
 
 TEST(c_launcher_faults, a_link_without_memory_is_refused)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 	const struct fault_call call = { .call = make_link,
 		                         .check = check_link,
 		                         .release = release_link };
 
 	set_up();
-	OK(make_launcher(NULL, ERR));
+	OK(make_launcher(ERR));
 	OK(tkb_c_launcher_write_header(made.launcher, &sink, ERR));
 	tkb_c_launcher_free(made.launcher);
 	made.header = (struct tkb_c_header){ .name = "h",

@@ -17,51 +17,34 @@ struct looked {
 
 static struct looked looked;
 
-static struct tkb_cache *const untouched =
-	(struct tkb_cache *)(uintptr_t)0x5a5a5a5a;
-
-static int call_open(void *self, struct tkb_error *err)
+static int call_open(struct tkb_error *err)
 {
-	(void)self;
-	looked.opened = untouched;
 	return tkb_cache_open("cache", &looked.options, &looked.opened, err);
 }
 
-static const char *check_open(void *self, enum fault_moment moment)
+static const char *check_open(void)
 {
-	(void)self;
-	switch (moment) {
-	case FAULT_REFUSED:
-	case FAULT_STARVED:
-		return looked.opened == untouched ? NULL
-		                                  : "its out was touched";
-	case FAULT_DONE_YET:
-	case FAULT_DONE:
-		return tkb_cache_entry_count(looked.opened) ==
-		                               looked.wanted_count &&
-		                       tkb_cache_left_out_count(
-					       looked.opened) ==
-		                               looked.wanted_left_out
-		               ? NULL
-		               : "it has other entries";
-	}
-	return NULL;
+	return tkb_cache_entry_count(looked.opened) == looked.wanted_count &&
+	                       tkb_cache_left_out_count(looked.opened) ==
+	                               looked.wanted_left_out
+	               ? NULL
+	               : "it has other entries";
 }
 
-static void close_opened(void *self)
+static void close_opened(void)
 {
-	(void)self;
 	tkb_cache_close(looked.opened);
 }
 
 static void try_open(struct tkb_cache_options options)
 {
 	const struct fault_call call = { .call = call_open,
+		                         .out = &looked.opened,
 		                         .check = check_open,
 		                         .release = close_opened };
 
 	looked.options = options;
-	OK(call_open(NULL, ERR));
+	OK(call_open(ERR));
 	looked.wanted_count = tkb_cache_entry_count(looked.opened);
 	looked.wanted_left_out = tkb_cache_left_out_count(looked.opened);
 	tkb_cache_close(looked.opened);
@@ -75,7 +58,7 @@ TEST(cache, opens_or_says_that_an_allocation_failed)
 	world_add(WORLD_OTHER);
 	SYS(remove("cache/" WORLD_OTHER "/add_kernel.cubin"));
 	tree_make_folder("cache/no-key");
-	tree_make_file("cache/no-key/__grp__add_kernel.json", "{}", 2);
+	write_text("cache/no-key/__grp__add_kernel.json", "{}");
 	try_open(CHOSEN(tkb_cache_options, .threads = 1));
 	CHECK_INT(looked.wanted_left_out, 2);
 }
@@ -96,46 +79,40 @@ struct load {
 	size_t room;
 };
 
-static int call_load(void *self, struct tkb_error *err)
+static struct load load;
+
+static int call_load(struct tkb_error *err)
 {
 	enum {
 		BLOCK_SIZE = 64 * 1024
 	};
-	struct load *const load = self;
 	int rc;
 
-	load->loader = (struct tkb_loader){ 0 };
-	load->found = (struct tkb_scanned_entry){ 0 };
-	rc = tkb_loader_open(&load->loader, false, false, err);
-	if (rc == 0 && tkb_arena_alloc(&load->loader.arena, 1,
-	                               BLOCK_SIZE - load->room) == NULL)
+	load.loader = (struct tkb_loader){ 0 };
+	load.found = (struct tkb_scanned_entry){ 0 };
+	rc = tkb_loader_open(&load.loader, false, false, err);
+	if (rc == 0 && tkb_arena_alloc(&load.loader.arena, 1,
+	                               BLOCK_SIZE - load.room) == NULL)
 		rc = tkb_fail_nomem(err);
 	if (rc == 0)
-		rc = tkb_scanned_entry_load(&load->loader,
-		                            &load->roots.items[0], WORLD_KERNEL,
-		                            &load->found, err);
+		rc = tkb_scanned_entry_load(&load.loader, &load.roots.items[0],
+		                            WORLD_KERNEL, &load.found, err);
 	if (rc != 0)
-		tkb_loader_close(&load->loader);
+		tkb_loader_close(&load.loader);
 	return rc;
 }
 
-static const char *check_load(void *self, enum fault_moment moment)
+static const char *check_load(void)
 {
-	const struct load *const load = self;
-
-	if (moment != FAULT_DONE && moment != FAULT_DONE_YET)
-		return NULL;
-	return load->found.group_name != NULL &&
-	                       strcmp(load->found.entry.key, WORLD_KERNEL) == 0
+	return load.found.group_name != NULL &&
+	                       strcmp(load.found.entry.key, WORLD_KERNEL) == 0
 	               ? NULL
 	               : "it is another entry";
 }
 
-static void close_load(void *self)
+static void close_load(void)
 {
-	struct load *const load = self;
-
-	tkb_loader_close(&load->loader);
+	tkb_loader_close(&load.loader);
 }
 
 TEST(load, of_a_kernel_says_that_an_allocation_failed_wherever_its_memory_ends)
@@ -144,9 +121,7 @@ TEST(load, of_a_kernel_says_that_an_allocation_failed_wherever_its_memory_ends)
 		ROOM_LIMIT = 1024,
 		ROOM_STEP = 16 /* less than any string of the kernel */
 	};
-	struct load load = { .room = 0 };
-	const struct fault_call call = { .self = &load,
-		                         .call = call_load,
+	const struct fault_call call = { .call = call_load,
 		                         .check = check_load,
 		                         .release = close_load };
 
@@ -158,12 +133,12 @@ TEST(load, of_a_kernel_says_that_an_allocation_failed_wherever_its_memory_ends)
 	tkb_roots_release(&load.roots);
 }
 
-static int call_emit(void *self, struct tkb_error *err)
+static int call_emit(struct tkb_error *err)
 {
-	struct tkb_emit_options options = { SIZED(options), .threads = 1 };
+	struct tkb_emit_options options =
+		CHOSEN(tkb_emit_options, .threads = 1);
 	int rc;
 
-	(void)self;
 	looked.results = NULL;
 	rc = tkb_results_new(&looked.results, err);
 	if (rc < 0)
@@ -175,34 +150,30 @@ static int call_emit(void *self, struct tkb_error *err)
 	return rc;
 }
 
-static const char *check_results(void *self, enum fault_moment moment)
+static const char *look_at_results(enum fault_moment moment)
 {
-	(void)self;
 	if (moment == FAULT_DONE_YET && tkb_results_is_cut(looked.results))
 		return NULL;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    tkb_results_count(looked.results) != 2)
-		return "results are missing, and it is not said";
-	return NULL;
+	return fault_is_done(moment) && tkb_results_count(looked.results) != 2
+	               ? "results are missing, and it is not said"
+	               : NULL;
 }
 
-static void free_results(void *self)
+static void free_results(void)
 {
-	(void)self;
 	tkb_results_free(looked.results);
 }
 
 TEST(results, are_all_there_or_it_is_said_that_some_are_missing)
 {
 	const struct fault_call call = { .call = call_emit,
-		                         .check = check_results,
+		                         .look = look_at_results,
 		                         .release = free_results };
 
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	OK(tkb_bundle_open("x.tkb", &looked.bundle, ERR));
+	looked.bundle = test_bundle("x.tkb");
 	OK(tkb_emit(looked.bundle, "root", NULL, NULL, ERR));
 	fault_each_allocation(&call);
-	tkb_bundle_close(looked.bundle);
 }

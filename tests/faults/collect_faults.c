@@ -11,68 +11,47 @@ struct collect {
 	struct tkb_bytes wanted;
 	struct tkb_collect_report wanted_report;
 	struct tkb_collect_report report;
-	struct world_sink got;
 };
 
 static struct collect collect;
 
 static void want(void)
 {
-	struct tkb_collect_options lenient = collect.options;
-
-	lenient.is_strict = false;
 	collect.wanted_report.struct_size = sizeof(collect.wanted_report);
-	DONE(tkb_collect_to_file("cache", &lenient, "wanted.tkb",
+	DONE(tkb_collect_to_file("cache", &collect.options, "wanted.tkb",
 	                         &collect.wanted_report, ERR),
 	     collect.wanted_report.left_out_count > 0);
 	collect.wanted = read_file("wanted.tkb");
 }
 
-static const char *check_report(enum fault_moment moment)
+/* Its report, and `wanted` of it, which may be NULL. */
+static void try_call(struct fault_call call,
+                     const struct tkb_collect_report *wanted)
 {
-	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
-		return world_report_is_dirty(&collect.report,
-		                             sizeof(collect.report))
-		               ? NULL
-		               : "the report was touched";
-	return memcmp(&collect.report, &collect.wanted_report,
-	              sizeof(collect.report)) == 0
-	               ? NULL
-	               : wrong("the report is another: %d collected, %d left "
-	                       "out",
-	                       (int)collect.report.collected_count,
-	                       (int)collect.report.left_out_count);
+	call.report = &collect.report;
+	call.report_size = sizeof(collect.report);
+	call.wanted_report = wanted;
+	fault_each_allocation(&call);
 }
 
-static int call_collect(void *self, struct tkb_error *err)
+static int call_collect(struct tkb_error *err)
 {
-	const struct tkb_sink sink = world_sink(&collect.got);
-
-	(void)self;
-	world_dirty_report(&collect.report, sizeof(collect.report));
-	return tkb_collect("cache", &collect.options, &sink, &collect.report,
-	                   err);
-}
-
-static const char *check_collect(void *self, enum fault_moment moment)
-{
-	const char *fault =
-		world_check_sent(moment, &collect.got, collect.wanted);
-
-	(void)self;
-	return fault != NULL ? fault : check_report(moment);
+	return tkb_collect("cache", &collect.options, &fault_sink,
+	                   &collect.report, err);
 }
 
 static void try_collect(struct tkb_collect_options options)
 {
-	struct fault_call call = { .call = call_collect,
-		                   .check = check_collect };
-
 	collect = (struct collect){ .options = options };
 	want();
-	if (collect.wanted_report.left_out_count > 0)
-		call.wanted = TKB_ERR_PARTIAL;
-	fault_each_allocation(&call);
+	try_call(
+		(struct fault_call){
+			.call = call_collect,
+			.wanted = collect.wanted_report.left_out_count > 0
+	                                  ? TKB_ERR_PARTIAL
+	                                  : 0,
+			.wanted_sent = collect.wanted },
+		&collect.wanted_report);
 }
 
 TEST(collect, survives_each_failing_allocation)
@@ -127,72 +106,59 @@ TEST(collect, that_leaves_two_out_survives_each_failing_allocation)
 	CHECK_INT(collect.wanted_report.left_out_count, 2);
 }
 
-static const char *check_strict(void *self, enum fault_moment moment)
+static const char *look_at_strict(enum fault_moment moment)
 {
-	(void)self;
-	if (collect.got.size != 0)
+	if (fault_sent().size != 0)
 		return "something was sent";
-	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
-		return check_report(moment);
-	return collect.report.left_out_count == 2 ? NULL
-	                                          : "the report is another";
+	return fault_is_done(moment) && collect.report.left_out_count != 2
+	               ? "the report is another"
+	               : NULL;
 }
 
 TEST(collect, that_is_strict_survives_each_failing_allocation)
 {
-	const struct fault_call call = { .call = call_collect,
-		                         .wanted = TKB_ERR_LEFT_OUT,
-		                         .check = check_strict };
-
 	need_faults();
 	tear_two();
-	collect = (struct collect){ .options = { .struct_size = sizeof(
-							 collect.options),
-		                                 .threads = 1,
-		                                 .is_strict = true } };
-	fault_each_allocation(&call);
+	collect.options =
+		CHOSEN(tkb_collect_options, .threads = 1, .is_strict = true);
+	try_call((struct fault_call){ .call = call_collect,
+	                              .wanted = TKB_ERR_LEFT_OUT,
+	                              .look = look_at_strict },
+	         NULL);
 }
 
-static void prepare_file(void *self)
+static void prepare_file(void)
 {
-	(void)self;
 	tree_make_folder("out");
 	if (collect.old.size != 0)
-		tree_make_file("out/x.tkb", collect.old.data, collect.old.size);
+		write_file("out/x.tkb", collect.old);
 }
 
-static int call_to_file(void *self, struct tkb_error *err)
+static int call_to_file(struct tkb_error *err)
 {
-	(void)self;
-	world_dirty_report(&collect.report, sizeof(collect.report));
 	return tkb_collect_to_file("cache", &collect.options, "out/x.tkb",
 	                           &collect.report, err);
 }
 
-static const char *check_file(void *self, enum fault_moment moment)
+static const char *look_at_file(enum fault_moment moment)
 {
-	const char *fault =
-		world_check_file(moment, "x.tkb", collect.old, collect.wanted);
-
-	(void)self;
-	return fault != NULL ? fault : check_report(moment);
+	return world_look_at_file(moment, "x.tkb", collect.old, collect.wanted);
 }
 
 static void try_to_file(const char *old)
 {
-	const struct fault_call call = { .prepare = prepare_file,
-		                         .call = call_to_file,
-		                         .check = check_file };
-
 	need_faults();
 	world_cache();
-	collect = (struct collect){ .options = { .struct_size = sizeof(
-							 collect.options),
-		                                 .threads = 1,
-		                                 .profile = TKB_PROFILE_LEAN },
-		                    .old = tkb_text(old) };
+	collect = (struct collect){
+		.options = CHOSEN(tkb_collect_options, .threads = 1,
+		                  .profile = TKB_PROFILE_LEAN),
+		.old = tkb_text(old),
+	};
 	want();
-	fault_each_allocation(&call);
+	try_call((struct fault_call){ .prepare = prepare_file,
+	                              .call = call_to_file,
+	                              .look = look_at_file },
+	         &collect.wanted_report);
 }
 
 TEST(collect, to_a_new_file_survives_each_failing_allocation)
@@ -207,16 +173,15 @@ TEST(collect, over_a_file_survives_each_failing_allocation)
 
 TEST(collect, whose_file_cannot_take_its_place_changes_no_report)
 {
-	const struct tkb_collect_options options = {
-		SIZED(options), .watch = world_place_taker()
-	};
+	const struct tkb_collect_options options =
+		CHOSEN(tkb_collect_options, .watch = world_place_taker());
 
 	world_cache();
 	tree_make_folder("out");
-	world_dirty_report(&collect.report, sizeof(collect.report));
+	fault_soil_report(&collect.report, sizeof(collect.report));
 	FAILS(tkb_collect_to_file("cache", &options, "out/x.tkb",
 	                          &collect.report, ERR),
 	      TKB_ERR_IO, "cannot write 'out/x.tkb'");
-	CHECK(world_report_is_dirty(&collect.report, sizeof(collect.report)));
+	CHECK(fault_report_is_soiled(&collect.report, sizeof(collect.report)));
 	CHECK_INT(count_names("out"), 1);
 }

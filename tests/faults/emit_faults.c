@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "fleet_fixture.h"
 #include "loop.h"
 #include "root.h"
 #include "world.h"
@@ -16,22 +17,14 @@ struct emit {
 
 static struct emit emit;
 
-static void prepare_emit(void *self)
+static void prepare_emit(void)
 {
-	(void)self;
 	fault_root_prepare(&emit.root);
 }
 
-static int emit_once(struct tkb_emit_report *report, struct tkb_error *err)
+static int call_emit(struct tkb_error *err)
 {
-	return tkb_emit(emit.bundle, "root", &emit.options, report, err);
-}
-
-static int call_emit(void *self, struct tkb_error *err)
-{
-	(void)self;
-	world_dirty_report(&emit.report, sizeof(emit.report));
-	return emit_once(&emit.report, err);
+	return tkb_emit(emit.bundle, "root", &emit.options, &emit.report, err);
 }
 
 static uint64_t good_count(const struct tkb_emit_report *report)
@@ -40,42 +33,12 @@ static uint64_t good_count(const struct tkb_emit_report *report)
 	       report->repaired_count;
 }
 
-static const char *check_report(enum fault_moment moment)
+static const char *look_at_root(enum fault_moment moment)
 {
-	const struct tkb_emit_report *report = &emit.report;
-	const struct tkb_emit_report *wanted = &emit.wanted_report;
-
-	switch (moment) {
-	case FAULT_REFUSED:
-	case FAULT_STARVED:
-		return world_report_is_dirty(report, sizeof(*report))
-		               ? NULL
-		               : "the report was touched";
-	case FAULT_DONE_YET:
-		return memcmp(report, wanted, sizeof(*report)) == 0
-		               ? NULL
-		               : wrong("the report is another: emitted %d, "
-		                       "present %d, repaired %d, busy %d, "
-		                       "failed %d",
-		                       (int)report->emitted_count,
-		                       (int)report->present_count,
-		                       (int)report->repaired_count,
-		                       (int)report->busy_count,
-		                       (int)report->failed_count);
-	case FAULT_DONE:
-		return good_count(report) == good_count(wanted)
-		               ? NULL
-		               : "not all is there";
-	}
-	return NULL;
-}
-
-static const char *check_emit(void *self, enum fault_moment moment)
-{
-	const char *problem = fault_root_check(&emit.root, moment);
-
-	(void)self;
-	return problem != NULL ? problem : check_report(moment);
+	if (moment == FAULT_DONE &&
+	    good_count(&emit.report) != good_count(&emit.wanted_report))
+		return "not all is there";
+	return fault_root_look(&emit.root, moment);
 }
 
 static void try_emit(struct tkb_emit_options options, int wanted,
@@ -84,29 +47,36 @@ static void try_emit(struct tkb_emit_options options, int wanted,
 	const struct fault_call call = { .prepare = prepare_emit,
 		                         .call = call_emit,
 		                         .wanted = wanted,
-		                         .check = check_emit };
+		                         .report = &emit.report,
+		                         .report_size = sizeof(emit.report),
+		                         .wanted_report = &emit.wanted_report,
+		                         .goes_on = true,
+		                         .look = look_at_root };
 
-	emit = (struct emit){ .wanted_report.struct_size =
-		                      sizeof(emit.wanted_report),
-		              .report.struct_size = sizeof(emit.report),
+	emit = (struct emit){ .bundle = test_bundle("x.tkb"),
+		              .report = DEFAULTS(tkb_emit_report),
 		              .options = options,
 		              .root.places = places };
 	emit.root.before = tree_read("root");
-	OK(tkb_bundle_open("x.tkb", &emit.bundle, ERR));
-	CHECK_INT(emit_once(&emit.wanted_report, ERR), wanted);
+	CHECK_INT(call_emit(ERR), wanted);
+	emit.wanted_report = emit.report;
 	emit.root.after = tree_read("root");
 	fault_each_allocation(&call);
-	tkb_bundle_close(emit.bundle);
 	fault_root_release(&emit.root);
 }
 
 static const char *const two_places[] = { WORLD_KERNEL, WORLD_MODULE, NULL };
 
-static void try_new_root(uint32_t threads)
+static void bundle_cache(void)
 {
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
+}
+
+static void try_new_root(uint32_t threads)
+{
+	bundle_cache();
 	try_emit(CHOSEN(tkb_emit_options, .threads = threads), 0, two_places);
 }
 
@@ -122,16 +92,13 @@ TEST(emit, into_a_new_root_survives_each_failing_one_on_two_threads)
 
 static void emit_to(const char *root)
 {
-	struct tkb_bundle *bundle = NULL;
-
-	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
-	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
-	tkb_bundle_close(bundle);
+	OK(tkb_emit(test_bundle("x.tkb"), root, NULL, NULL, ERR));
 }
 
 /* As many states as there are entries. */
 static void make_states(void)
 {
+	need_faults();
 	world_cache();
 	world_add(WORLD_OTHER);
 	world_add(WORLD_THIRD);
@@ -147,8 +114,8 @@ static void make_states(void)
 	tree_make_folder("root/.tkbundle");
 	tree_make_folder("root/.tkbundle/stage-0123456789abcdef");
 	tree_make_folder("root/.tkbundle/stage-0123456789abcdef/0");
-	tree_make_file("root/.tkbundle/stage-0123456789abcdef/0/a", "a", 1);
-	tree_make_file("root/.tkbundle/stage-0123456789abcdef/lock", "", 0);
+	write_text("root/.tkbundle/stage-0123456789abcdef/0/a", "a");
+	write_text("root/.tkbundle/stage-0123456789abcdef/lock", "");
 }
 
 TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
@@ -156,7 +123,6 @@ TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
 	static const char *const places[] = { WORLD_KERNEL, WORLD_OTHER,
 		                              WORLD_MODULE, WORLD_THIRD, NULL };
 
-	need_faults();
 	make_states();
 	try_emit(CHOSEN(tkb_emit_options, .threads = 1), TKB_ERR_PARTIAL,
 	         places);
@@ -167,9 +133,7 @@ TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
 
 TEST(emit, of_what_is_present_survives_each_failing_allocation)
 {
-	need_faults();
-	world_cache();
-	world_bundle("cache", "x.tkb");
+	bundle_cache();
 	emit_to("root");
 	try_emit(CHOSEN(tkb_emit_options, .threads = 1), 0, two_places);
 	CHECK_INT(emit.wanted_report.present_count, 2);
@@ -177,9 +141,7 @@ TEST(emit, of_what_is_present_survives_each_failing_allocation)
 
 TEST(emit, of_what_nobody_verified_yet_survives_each_failing_allocation)
 {
-	need_faults();
-	world_cache();
-	world_bundle("cache", "x.tkb");
+	bundle_cache();
 	emit_to("root");
 	tree_remove("root/.tkbundle");
 	try_emit(CHOSEN(tkb_emit_options, .threads = 1), 0, two_places);
@@ -202,16 +164,8 @@ TEST(emit, for_two_devices_survives_each_failing_allocation)
 
 TEST(emit, of_a_damaged_frame_survives_each_failing_allocation)
 {
-	struct tkb_bytes bytes;
-	char *copy;
-
-	need_faults();
-	world_cache();
-	world_bundle("cache", "x.tkb");
-	bytes = read_file("x.tkb");
-	copy = memcpy(test_alloc(bytes.size), bytes.data, bytes.size);
-	copy[bytes.size / 2] ^= 1;
-	write_file("x.tkb", (struct tkb_bytes){ copy, bytes.size });
+	bundle_cache();
+	flip("x.tkb", 8);
 	try_emit(CHOSEN(tkb_emit_options, .threads = 1), TKB_ERR_CORRUPT,
 	         two_places);
 	CHECK_INT(emit.wanted_report.damaged_count, 2);
@@ -219,11 +173,9 @@ TEST(emit, of_a_damaged_frame_survives_each_failing_allocation)
 
 TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 {
-	need_faults();
-	world_cache();
-	world_bundle("cache", "x.tkb");
+	bundle_cache();
 	tree_make_folder("root");
-	tree_make_file("root/" WORLD_KERNEL, "no folder", 9);
+	write_text("root/" WORLD_KERNEL, "no folder");
 	try_emit(CHOSEN(tkb_emit_options, .threads = 1), TKB_ERR_PARTIAL,
 	         two_places);
 	CHECK_INT(emit.wanted_report.unsafe_count, 1);
@@ -232,12 +184,11 @@ TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 /* A cache and a tree, packed into x.tkb. */
 static void bundle_tree(void)
 {
-	const struct tkb_collect_options options = {
-		SIZED(options),
-		.trees = world_tree_at("tree"),
-		.tree_count = 1,
-	};
+	const struct tkb_collect_options options =
+		CHOSEN(tkb_collect_options, .trees = world_tree_at("tree"),
+	               .tree_count = 1);
 
+	need_faults();
 	world_cache();
 	world_tree();
 	OK(tkb_collect_to_file("cache", &options, "x.tkb", NULL, ERR));
@@ -255,7 +206,6 @@ static void try_tree(void)
 
 TEST(emit, of_a_tree_survives_each_failing_allocation)
 {
-	need_faults();
 	bundle_tree();
 	try_tree();
 	CHECK_INT(emit.wanted_report.emitted_count, 4);
@@ -263,7 +213,6 @@ TEST(emit, of_a_tree_survives_each_failing_allocation)
 
 TEST(emit, of_a_tree_that_is_present_survives_each_failing_allocation)
 {
-	need_faults();
 	bundle_tree();
 	tree_make_folder("root");
 	copy_folder("tree", "root/tree");

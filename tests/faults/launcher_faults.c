@@ -6,13 +6,9 @@
 struct saved {
 	struct tkb_bundle *bundle;
 	struct tkb_launchers *opened;
-	struct world_sink got;
 };
 
 static struct saved saved;
-
-static struct tkb_launchers *const untouched =
-	(struct tkb_launchers *)(uintptr_t)0x5a5a5a5a;
 
 static const char payload[] = "what only the framework understands";
 
@@ -49,19 +45,17 @@ static void set_up(void)
 	OK(tkb_recorder_collect_to_file(recorder, "cache", NULL, "x.tkb", NULL,
 	                                ERR));
 	tkb_recorder_free(recorder);
-	OK(tkb_bundle_open("x.tkb", &saved.bundle, ERR));
+	saved.bundle = test_bundle("x.tkb");
 	OK(tkb_emit(saved.bundle, "root", &only, NULL, ERR));
 }
 
-static int call_open(void *self, struct tkb_error *err)
+static int call_open(struct tkb_error *err)
 {
-	(void)self;
-	saved.opened = untouched;
 	return tkb_launchers_open(saved.bundle, "root", NULL, &saved.opened,
 	                          err);
 }
 
-static const char *check_launchers(void)
+static const char *check_opened(void)
 {
 	const struct tkb_launcher *launcher =
 		tkb_launchers_find(saved.opened, "there", 0);
@@ -77,61 +71,33 @@ static const char *check_launchers(void)
 	return NULL;
 }
 
-static const char *check_open(void *self, enum fault_moment moment)
+static void close_opened(void)
 {
-	(void)self;
-	switch (moment) {
-	case FAULT_REFUSED:
-	case FAULT_STARVED:
-		return saved.opened == untouched ? NULL : "its out was touched";
-	case FAULT_DONE_YET:
-	case FAULT_DONE:
-		return check_launchers();
-	}
-	return NULL;
-}
-
-static void close_opened(void *self)
-{
-	(void)self;
 	tkb_launchers_close(saved.opened);
 }
 
 TEST(launchers, are_given_or_it_is_said_that_an_allocation_failed)
 {
 	const struct fault_call call = { .call = call_open,
-		                         .check = check_open,
+		                         .out = &saved.opened,
+		                         .check = check_opened,
 		                         .release = close_opened };
 
 	set_up();
 	fault_each_allocation(&call);
-	tkb_bundle_close(saved.bundle);
 }
 
-static int call_read(void *self, struct tkb_error *err)
+static int call_read(struct tkb_error *err)
 {
-	const struct tkb_sink sink = world_sink(&saved.got);
-
-	(void)self;
-	return tkb_bundle_read_launcher(saved.bundle, 0, &sink, err);
-}
-
-static const char *check_read(void *self, enum fault_moment moment)
-{
-	(void)self;
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	    (saved.got.size != sizeof(payload) ||
-	     memcmp(saved.got.data, payload, sizeof(payload)) != 0))
-		return "the payload is another";
-	return NULL;
+	return tkb_bundle_read_launcher(saved.bundle, 0, &fault_sink, err);
 }
 
 TEST(launchers, have_a_payload_or_it_is_said_that_an_allocation_failed)
 {
-	const struct fault_call call = { .call = call_read,
-		                         .check = check_read };
+	const struct fault_call call = {
+		.call = call_read, .wanted_sent = { payload, sizeof(payload) }
+	};
 
 	set_up();
 	fault_each_allocation(&call);
-	tkb_bundle_close(saved.bundle);
 }

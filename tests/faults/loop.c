@@ -18,8 +18,10 @@
 #include "harness.h"
 
 enum {
-	DESCRIPTORS = 64,    /* looked at */
-	THREAD_LOOKS = 10000 /* before one that goes on is one too many */
+	DESCRIPTORS = 64,        /* looked at */
+	THREAD_LOOKS = 10000,    /* before one that goes on is one too many */
+	SENT_SIZE = 1024 * 1024, /* more than any call sends */
+	SOIL = 0x5a
 };
 
 /* How the allocations of one run through the loop fail. */
@@ -69,6 +71,70 @@ void need_faults(void)
 		return;
 	print_message("SKIP: this build has an allocator of its own\n");
 	skip();
+}
+
+bool fault_is_done(enum fault_moment moment)
+{
+	return moment == FAULT_DONE || moment == FAULT_DONE_YET;
+}
+
+static bool is_soiled(const void *at, size_t from, size_t size)
+{
+	const unsigned char *bytes = at;
+
+	while (from < size && bytes[from] == SOIL)
+		from++;
+	return from == size;
+}
+
+void fault_soil_report(void *report, size_t size)
+{
+	memset(report, SOIL, size);
+	memcpy(report, &size, sizeof(size));
+}
+
+bool fault_report_is_soiled(const void *report, size_t size)
+{
+	return memcmp(report, &size, sizeof(size)) == 0 &&
+	       is_soiled(report, sizeof(size), size);
+}
+
+/* What was sent. */
+static struct {
+	size_t size;
+	unsigned char data[SENT_SIZE];
+} sent;
+
+static int write_sent(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self;
+	(void)err;
+	if (bytes.size > sizeof(sent.data) - sent.size)
+		abort();
+	memcpy(sent.data + sent.size, bytes.data, bytes.size);
+	sent.size += bytes.size;
+	return 0;
+}
+
+const struct tkb_sink fault_sink = { .write = write_sent };
+
+void fault_empty_sink(void)
+{
+	sent.size = 0;
+}
+
+struct tkb_bytes fault_sent(void)
+{
+	return (struct tkb_bytes){ sent.data, sent.size };
+}
+
+struct tkb_bytes fault_sent_by(int (*call)(struct tkb_error *err))
+{
+	fault_empty_sink();
+	OK(call(ERR));
+	return (struct tkb_bytes){
+		memcpy(test_alloc(sent.size), sent.data, sent.size), sent.size
+	};
 }
 
 static int count_descriptors(void)
@@ -124,6 +190,50 @@ static const char *compare(const struct footprint *before)
 	return NULL;
 }
 
+static int make_call(const struct fault_call *call, struct tkb_error *err)
+{
+	fault_empty_sink();
+	if (call->out != NULL)
+		memset(call->out, SOIL, sizeof(void *));
+	if (call->report != NULL)
+		fault_soil_report(call->report, call->report_size);
+	return call->call(err);
+}
+
+static const char *check_given(const struct fault_call *call)
+{
+	if (call->wanted_sent.size != 0 &&
+	    !tkb_bytes_equal(fault_sent(), call->wanted_sent))
+		return "it sent other bytes";
+	return call->check == NULL ? NULL : call->check();
+}
+
+static const char *check_untouched(const struct fault_call *call)
+{
+	if (call->out != NULL && !is_soiled(call->out, 0, sizeof(void *)))
+		return "its out was touched";
+	if (call->report != NULL &&
+	    !fault_report_is_soiled(call->report, call->report_size))
+		return "the report was touched";
+	return NULL;
+}
+
+static const char *check_call(const struct fault_call *call,
+                              enum fault_moment moment)
+{
+	const bool is_whole = moment == FAULT_DONE_YET ||
+	                      (moment == FAULT_DONE && !call->goes_on);
+	const char *problem = fault_is_done(moment) ? check_given(call)
+	                                            : check_untouched(call);
+
+	if (problem == NULL && is_whole && call->wanted_report != NULL &&
+	    memcmp(call->report, call->wanted_report, call->report_size) != 0)
+		problem = "the report is another";
+	if (problem == NULL && call->look != NULL)
+		problem = call->look(moment);
+	return problem;
+}
+
 /* Nothing fails now: all must be done, and nothing kept. */
 static const char *do_undisturbed(const struct fault_call *call)
 {
@@ -133,16 +243,16 @@ static const char *do_undisturbed(const struct fault_call *call)
 	int rc;
 
 	alloc_arm(0, false, NULL);
-	rc = call->call(call->self, &err);
+	rc = make_call(call, &err);
 	(void)alloc_disarm();
 	if (rc != call->wanted)
 		return wrong("without a fault it returned %d: %s", rc,
 		             err.message);
-	problem = call->check(call->self, FAULT_DONE);
+	problem = check_call(call, FAULT_DONE);
 	if (problem != NULL)
 		return wrong("without a fault: %s", problem);
 	if (call->release != NULL)
-		call->release(call->self);
+		call->release();
 	return compare(&before);
 }
 
@@ -162,7 +272,7 @@ static const char *judge(const struct loop *loop, int rc, bool was_hit,
 		return "it failed without a word";
 	if (rc != call->wanted)
 		moment = loop->mode->all_later ? FAULT_STARVED : FAULT_REFUSED;
-	problem = call->check(call->self, moment);
+	problem = check_call(call, moment);
 	if (problem != NULL)
 		return wrong("it returned %d (%s), but %s", rc, err->message,
 		             problem);
@@ -179,17 +289,17 @@ static const char *try_one(const struct loop *loop, bool *was_hit)
 	int rc;
 
 	if (call->prepare != NULL)
-		call->prepare(call->self);
+		call->prepare();
 	before = look();
 	alloc_arm(loop->verdict->nth, loop->mode->all_later,
 	          &loop->verdict->trace);
-	rc = call->call(call->self, loop->mode->no_err ? NULL : &err);
+	rc = make_call(call, loop->mode->no_err ? NULL : &err);
 	*was_hit = alloc_disarm();
 	problem = judge(loop, rc, *was_hit, &err);
 	if (problem != NULL)
 		return problem;
 	if (rc == call->wanted && call->release != NULL)
-		call->release(call->self);
+		call->release();
 	problem = compare(&before);
 	if (problem != NULL)
 		return wrong("it returned %d (%s), and %s", rc, err.message,
@@ -257,7 +367,7 @@ void fault_each_allocation(const struct fault_call *call)
 	ERR_clear_error();
 	for (int i = 0; i < 2; i++) {
 		if (call->prepare != NULL)
-			call->prepare(call->self);
+			call->prepare();
 		problem = do_undisturbed(call);
 	}
 	if (problem != NULL)

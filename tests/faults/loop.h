@@ -5,8 +5,8 @@
 /*
  * A call, made again and again: once with each allocation failing in it.
  *
- *     static int open_it(void *self, struct tkb_error *err) { ... }
- *     static const char *check(void *self, enum fault_moment moment) { ... }
+ *     static int open_it(struct tkb_error *err) { ... }
+ *     static const char *check(void) { ... }
  *
  *     const struct fault_call call = { .call = open_it, .check = check };
  *
@@ -22,9 +22,12 @@
  * is a failure like others.
  */
 
-#include <tkbundle/error.h>
+#include <stdbool.h>
 
-/* When a check is made. */
+#include <tkbundle/error.h>
+#include <tkbundle/entry.h>
+
+/* When a look is taken. */
 enum fault_moment {
 	FAULT_REFUSED,  /* the call has failed: nothing is torn, or left over */
 	FAULT_STARVED,  /* it has, and could not clean up for want of memory */
@@ -32,26 +35,52 @@ enum fault_moment {
 	FAULT_DONE      /* nothing failed: all is there, nothing is left over */
 };
 
-struct fault_call {
-	void *self; /* given to each function */
+bool fault_is_done(enum fault_moment moment);
 
-	/* Make all as it is before the call; may be NULL. */
-	void (*prepare)(void *self);
+/* All but `call` may be NULL. */
+struct fault_call {
+	/* Make all as it is before the call. */
+	void (*prepare)(void);
 
 	/* The call, and nothing that allocates besides. */
-	int (*call)(void *self, struct tkb_error *err);
+	int (*call)(struct tkb_error *err);
 	int wanted; /* what it returns where nothing fails */
 
-	/* What is wrong now? NULL: nothing is. */
-	const char *(*check)(void *self, enum fault_moment moment);
+	/* What a call that fails leaves alone: a pointer, and a report. */
+	void *out; /* where the pointer is */
+	void *report;
+	size_t report_size;
 
-	/* Release what a call gave that did its work; may be NULL. */
-	void (*release)(void *self);
+	/* What one that does its work reports, and sends to fault_sink. */
+	const void *wanted_report;
+	struct tkb_bytes wanted_sent;
+	bool goes_on; /* behind one that failed, it has less to report */
+
+	/* What is wrong with what it did? And with all that is there, however it
+	   ended? NULL: nothing is. */
+	const char *(*check)(void);
+	const char *(*look)(enum fault_moment moment);
+
+	/* Release what a call gave that did its work. */
+	void (*release)(void);
 };
 
 /* A sentence for a check to return; it holds for three more. */
 const char *wrong(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
+
+/* A report that must not be changed, but for its struct_size. */
+void fault_soil_report(void *report, size_t size);
+bool fault_report_is_soiled(const void *report, size_t size);
+
+/*
+ * A sink without an allocation; each call begins with an empty one. What was sent to
+ * it; and what a call sends that must return 0, which lives as long as the test.
+ */
+extern const struct tkb_sink fault_sink;
+void fault_empty_sink(void);
+struct tkb_bytes fault_sent(void);
+struct tkb_bytes fault_sent_by(int (*call)(struct tkb_error *err));
 
 /* Does not return if anything is wrong: cmocka is told. */
 void fault_each_allocation(const struct fault_call *call);

@@ -8,24 +8,19 @@
 static struct tkb_record record;
 static struct tkb_buf record_text = TKB_BUF_INIT(TKB_MIB);
 
-static int parse(void *self, struct tkb_error *err)
+static int parse(struct tkb_error *err)
 {
-	(void)self;
 	record = (struct tkb_record){ 0 };
 	return tkb_record_parse(tkb_buf_bytes(&record_text), &record, err);
 }
 
-static const char *check(void *self, enum fault_moment moment)
+static const char *check(void)
 {
-	(void)self;
-	if (moment != FAULT_DONE && moment != FAULT_DONE_YET)
-		return NULL;
 	return record.entry_count == 2 ? NULL : "it has other entries";
 }
 
-static void release(void *self)
+static void release(void)
 {
-	(void)self;
 	tkb_record_release(&record);
 }
 
@@ -35,14 +30,12 @@ TEST(record, is_read_or_says_that_an_allocation_failed)
 		                         .check = check,
 		                         .release = release };
 	const struct tkb_digest digest = { { 1 } };
-	struct tkb_bundle *bundle = NULL;
 
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
-	OK(tkb_record_write(bundle, &digest, 1, NULL, &record_text, ERR));
-	tkb_bundle_close(bundle);
+	OK(tkb_record_write(test_bundle("x.tkb"), &digest, 1, NULL,
+	                    &record_text, ERR));
 	fault_each_allocation(&call);
 	tkb_buf_release(&record_text);
 }

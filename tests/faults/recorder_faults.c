@@ -16,16 +16,11 @@ struct compile {
 	struct tkb_recorder *recorder;
 	struct tkb_recorder *made;
 	bool to_file;
-	struct tkb_bytes wanted;
+	struct tkb_bytes wanted; /* of the bundle */
 	struct tkb_collect_report report;
-	struct world_sink got;
 };
 
 static struct compile compile;
-
-/* What must not be changed by a call that fails. */
-static struct tkb_recorder *const untouched =
-	(struct tkb_recorder *)(uintptr_t)0x5a5a5a5a;
 
 static const char payload[] = "what only the framework understands";
 
@@ -64,21 +59,17 @@ static int put_winner(size_t number, struct tkb_error *err)
 
 static int collect(size_t number, struct tkb_error *err)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options),
-		                                     .threads = 1,
-		                                     .profile =
-		                                             TKB_PROFILE_LEAN };
-	const struct tkb_sink sink = world_sink(&compile.got);
+	const struct tkb_collect_options options = CHOSEN(
+		tkb_collect_options, .threads = 1, .profile = TKB_PROFILE_LEAN);
 
 	(void)number;
-	world_dirty_report(&compile.report, sizeof(compile.report));
+	fault_empty_sink();
 	if (compile.to_file)
 		return tkb_recorder_collect_to_file(compile.recorder, "cache",
 		                                    &options, "out/x.tkb",
 		                                    &compile.report, err);
-	return tkb_recorder_collect(compile.recorder, "cache", &options, &sink,
-	                            &compile.report, err);
+	return tkb_recorder_collect(compile.recorder, "cache", &options,
+	                            &fault_sink, &compile.report, err);
 }
 
 /* A step that fails changes nothing: it may be done once more. */
@@ -115,11 +106,10 @@ static int record(struct tkb_error *err)
 	return rc;
 }
 
-static int call_record(void *self, struct tkb_error *err)
+static int call_record(struct tkb_error *err)
 {
 	int rc;
 
-	(void)self;
 	rc = tkb_recorder_new(NULL, &compile.recorder, err);
 	if (rc < 0)
 		return rc;
@@ -129,60 +119,42 @@ static int call_record(void *self, struct tkb_error *err)
 	return rc;
 }
 
-static const char *check_report(enum fault_moment moment)
+static const char *check_report(void)
 {
 	const struct tkb_collect_report *report = &compile.report;
 
-	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
-		return NULL;
 	return report->collected_count == 2 && report->launcher_count == 2 &&
 	                       report->left_out_count == 0
 	               ? NULL
 	               : "the report is another";
 }
 
-static const char *check_sent(void *self, enum fault_moment moment)
+static void prepare_folder(void)
 {
-	const char *fault =
-		world_check_sent(moment, &compile.got, compile.wanted);
-
-	(void)self;
-	return fault != NULL ? fault : check_report(moment);
-}
-
-static void prepare_folder(void *self)
-{
-	(void)self;
 	tree_make_folder("out");
 }
 
-static const char *check_written(void *self, enum fault_moment moment)
+static const char *look_at_file(enum fault_moment moment)
 {
-	const char *fault =
-		world_check_file(moment, "x.tkb", tkb_text(""), compile.wanted);
-
-	(void)self;
-	return fault != NULL ? fault : check_report(moment);
+	return world_look_at_file(moment, "x.tkb", tkb_text(""),
+	                          compile.wanted);
 }
 
 static void set_up(bool to_file)
 {
 	need_faults();
 	world_cache();
-	compile = (struct compile){ .to_file = false };
-	OK(call_record(NULL, ERR));
-	compile.wanted.size = compile.got.size;
-	compile.wanted.data = memcpy(test_alloc(compile.got.size),
-	                             compile.got.data, compile.got.size);
+	compile = (struct compile){ .report = DEFAULTS(tkb_collect_report) };
+	compile.wanted = fault_sent_by(call_record);
 	compile.to_file = to_file;
 }
 
 TEST(recorder, packs_what_was_put_though_any_call_failed_once)
 {
-	const struct fault_call call = { .call = call_record,
-		                         .check = check_sent };
+	struct fault_call call = { .call = call_record, .check = check_report };
 
 	set_up(false);
+	call.wanted_sent = compile.wanted;
 	fault_each_allocation(&call);
 }
 
@@ -190,38 +162,27 @@ TEST(recorder, writes_its_file_whole_though_any_call_failed_once)
 {
 	const struct fault_call call = { .prepare = prepare_folder,
 		                         .call = call_record,
-		                         .check = check_written };
+		                         .check = check_report,
+		                         .look = look_at_file };
 
 	set_up(true);
 	fault_each_allocation(&call);
 }
 
-static int call_new(void *self, struct tkb_error *err)
+static int call_new(struct tkb_error *err)
 {
-	(void)self;
-	compile.made = untouched;
 	return tkb_recorder_new(NULL, &compile.made, err);
 }
 
-static const char *check_new(void *self, enum fault_moment moment)
+static void free_new(void)
 {
-	(void)self;
-	return (moment == FAULT_REFUSED || moment == FAULT_STARVED) &&
-	                       compile.made != untouched
-	               ? "its out was touched"
-	               : NULL;
-}
-
-static void free_new(void *self)
-{
-	(void)self;
 	tkb_recorder_free(compile.made);
 }
 
 TEST(recorder, is_made_or_says_that_an_allocation_failed)
 {
 	const struct fault_call call = { .call = call_new,
-		                         .check = check_new,
+		                         .out = &compile.made,
 		                         .release = free_new };
 
 	fault_each_allocation(&call);

@@ -83,12 +83,11 @@ static const char *check_strays(const struct fault_root *root,
 	return NULL;
 }
 
-const char *fault_root_check(const struct fault_root *root,
-                             enum fault_moment moment)
+const char *fault_root_look(const struct fault_root *root,
+                            enum fault_moment moment)
 {
-	const bool is_done = moment == FAULT_DONE || moment == FAULT_DONE_YET;
 	struct tree now = tree_read("root");
-	const char *problem = check_entries(root, &now, is_done);
+	const char *problem = check_entries(root, &now, fault_is_done(moment));
 
 	if (problem == NULL)
 		problem = check_strays(root, &now, moment);

@@ -18,7 +18,7 @@ void fault_root_prepare(const struct fault_root *root);
 void fault_root_release(struct fault_root *root);
 
 /* What is wrong with it now? NULL: nothing is. */
-const char *fault_root_check(const struct fault_root *root,
-                             enum fault_moment moment);
+const char *fault_root_look(const struct fault_root *root,
+                            enum fault_moment moment);
 
 #endif

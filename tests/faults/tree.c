@@ -2,27 +2,18 @@
 #include "tree.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "harness.h"
 
 enum {
 	PATH_SIZE = 4096
 };
-
-/* A test that cannot do its own work says so and ends. */
-static void must(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	(void)fprintf(stderr, "cannot %s: %s\n", what, strerror(errno));
-	abort();
-}
 
 static void add(struct tree *tree, const char *path, void *data, size_t size)
 {
@@ -30,7 +21,7 @@ static void add(struct tree *tree, const char *path, void *data, size_t size)
 
 	tree->items =
 		realloc(tree->items, (tree->count + 1) * sizeof(*tree->items));
-	must(tree->items != NULL && copy != NULL, "grow a tree");
+	CHECK(tree->items != NULL && copy != NULL);
 	tree->items[tree->count++] =
 		(struct tree_item){ .path = copy, .data = data, .size = size };
 }
@@ -41,10 +32,11 @@ static void add_file(struct tree *tree, const char *full, const char *path)
 	struct stat status;
 	void *data;
 
-	must(fd >= 0 && fstat(fd, &status) == 0, full);
+	CHECK(fd >= 0);
+	SYS(fstat(fd, &status));
 	data = malloc((size_t)status.st_size + 1);
-	must(data != NULL, "read a file");
-	must(read(fd, data, (size_t)status.st_size) == status.st_size, full);
+	CHECK(data != NULL);
+	CHECK_INT(read(fd, data, (size_t)status.st_size), status.st_size);
 	(void)close(fd);
 	add(tree, path, data, (size_t)status.st_size);
 }
@@ -68,7 +60,7 @@ static void add_folder(struct tree *tree, const char *folder, const char *below)
 		               item->d_name);
 		(void)snprintf(path, sizeof(path), "%s%s%s", below,
 		               below[0] == '\0' ? "" : "/", item->d_name);
-		must(lstat(full, &status) == 0, full);
+		SYS(lstat(full, &status));
 		if (S_ISDIR(status.st_mode)) {
 			add(tree, path, NULL, 0);
 			add_folder(tree, full, path);
@@ -119,27 +111,14 @@ static int remove_one(const char *path, const struct stat *status, int type,
 
 void tree_remove(const char *path)
 {
-	struct stat status;
-
-	if (lstat(path, &status) == 0)
-		must(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0,
-		     path);
+	if (exists(path))
+		SYS(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS));
 }
 
 void tree_make_folder(const char *path)
 {
 	tree_remove(path);
-	must(mkdir(path, 0777) == 0, path);
-}
-
-void tree_make_file(const char *path, const void *data, size_t size)
-{
-	const int fd =
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-	must(fd >= 0, path);
-	must(write(fd, data, size) == (ssize_t)size, path);
-	(void)close(fd);
+	SYS(mkdir(path, 0777));
 }
 
 void tree_write(const struct tree *tree, const char *folder)
@@ -153,7 +132,8 @@ void tree_write(const struct tree *tree, const char *folder)
 		if (item->data == NULL)
 			tree_make_folder(full);
 		else
-			tree_make_file(full, item->data, item->size);
+			write_file(full, (struct tkb_bytes){ item->data,
+			                                     item->size });
 	}
 }
 

@@ -4,8 +4,8 @@
 
 /*
  * A folder held in memory: written in no time, as often as it is needed, and
- * held against what lies on disk. Nothing here uses what cmocka gives, for
- * it is called in children of a test.
+ * held against what lies on disk. None of its memory is the test's, which grows in
+ * children of it.
  */
 
 #include <stdbool.h>
@@ -30,9 +30,8 @@ void tree_release(struct tree *tree);
 /* Make `folder` what the tree is; what was there goes. */
 void tree_write(const struct tree *tree, const char *folder);
 
-/* Make an empty folder; what was there goes. A file with such bytes. */
+/* Make an empty folder; what was there goes. */
 void tree_make_folder(const char *path);
-void tree_make_file(const char *path, const void *data, size_t size);
 
 /* Remove what stands at `path`, if anything does. */
 void tree_remove(const char *path);

@@ -18,16 +18,14 @@ struct made {
 
 static struct made made;
 
-static void begin(void *self)
+static void begin(void)
 {
-	(void)self;
 	made = (struct made){ .out = TKB_BUF_INIT(TKB_MIB),
 		              .back = TKB_BUF_INIT(TKB_MIB) };
 }
 
-static void end(void *self)
+static void end(void)
 {
-	(void)self;
 	tkb_buf_release(&made.out);
 	tkb_buf_release(&made.back);
 	tkb_ninja_build_release(&made.build);
@@ -38,11 +36,11 @@ static void end(void *self)
 static int ended(int rc)
 {
 	if (rc != 0)
-		end(NULL);
+		end();
 	return rc;
 }
 
-static int move_paths(void *self, struct tkb_error *err)
+static int move_paths(struct tkb_error *err)
 {
 	static const struct tkb_named_root roots[] = {
 		{ .name = "a", .path = "/home/a" },
@@ -51,7 +49,6 @@ static int move_paths(void *self, struct tkb_error *err)
 	const struct tkb_bytes text = tkb_text("['/home/a/b/c', '/home/a']");
 	int rc;
 
-	(void)self;
 	rc = tkb_paths_scrub(text, TKB_PATH_STYLE_PYTHON, roots, 2, &made.out,
 	                     &made.sentinels, err);
 	if (rc == 0)
@@ -61,24 +58,22 @@ static int move_paths(void *self, struct tkb_error *err)
 	return ended(rc);
 }
 
-static int hide_secrets(void *self, struct tkb_error *err)
+static int hide_secrets(struct tkb_error *err)
 {
-	(void)self;
 	return ended(tkb_secrets_hide(
 		tkb_text("{\"A_KEY\": \"x\", \"b\": \"B_KEY=y\"}"),
 		TKB_PATH_STYLE_JSON, &made.out, &made.count, err));
 }
 
-static int read_build(void *self, struct tkb_error *err)
+static int read_build(struct tkb_error *err)
 {
-	(void)self;
 	return ended(tkb_ninja_build_read(
 		tkb_text("d = s\nrule cc\n command = $d $in $x\nbuild $d/o: cc "
 	                 "a $x\n  x = y\n"),
 		&made.build, err));
 }
 
-static int stamp_ninja(void *self, struct tkb_error *err)
+static int stamp_ninja(struct tkb_error *err)
 {
 	static const char deps[] = "# ninjadeps\n\4\0\0\0"
 				   "\10\0\0\0a.o\0\xff\xff\xff\xff"
@@ -89,7 +84,6 @@ static int stamp_ninja(void *self, struct tkb_error *err)
 	struct tkb_ninja_deps read = { 0 };
 	int rc;
 
-	(void)self;
 	rc = tkb_ninja_deps_read(bytes, &read, err);
 	if (rc == 0)
 		rc = tkb_ninja_deps_write(&read, &made.back, err);
@@ -99,50 +93,42 @@ static int stamp_ninja(void *self, struct tkb_error *err)
 	return ended(rc);
 }
 
-static const char *check_paths(void *self, enum fault_moment moment)
+static const char *check_paths(void)
 {
-	(void)self;
-	if (moment == FAULT_DONE &&
-	    (made.sentinels != 2 ||
-	     !tkb_bytes_equal(tkb_buf_bytes(&made.back),
-	                      tkb_text("['/home/a/b/c', '/home/a']"))))
+	if (made.sentinels != 2 ||
+	    !tkb_bytes_equal(tkb_buf_bytes(&made.back),
+	                     tkb_text("['/home/a/b/c', '/home/a']")))
 		return wrong("%u sentinels", (unsigned)made.sentinels);
 	return NULL;
 }
 
-static const char *check_secrets(void *self, enum fault_moment moment)
+static const char *check_secrets(void)
 {
-	(void)self;
-	return moment == FAULT_DONE && made.count != 2
-	               ? wrong("%zu values are hidden", made.count)
-	               : NULL;
+	return made.count != 2 ? wrong("%zu values are hidden", made.count)
+	                       : NULL;
 }
 
-static const char *check_build(void *self, enum fault_moment moment)
+static const char *check_build(void)
 {
-	(void)self;
-	return moment == FAULT_DONE && made.build.input_count != 2
+	return made.build.input_count != 2
 	               ? wrong("%zu inputs", made.build.input_count)
 	               : NULL;
 }
 
-static const char *check_stamp(void *self, enum fault_moment moment)
+static const char *check_stamp(void)
 {
-	(void)self;
-	return moment == FAULT_DONE && made.log.output_count != 1
+	return made.log.output_count != 1
 	               ? wrong("%zu outputs", made.log.output_count)
 	               : NULL;
 }
 
-static void check_each(int (*call)(void *self, struct tkb_error *err),
-                       const char *(*check)(void *self,
-                                            enum fault_moment moment))
+static void check_each(int (*call)(struct tkb_error *err),
+                       const char *(*check)(void))
 {
 	const struct fault_call each = {
 		.prepare = begin, .call = call, .check = check, .release = end
 	};
 
-	need_faults();
 	fault_each_allocation(&each);
 }
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "world.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "tree/rules.h"
-
-enum {
-	DIRT = 0x5a
-};
 
 static void take(const char *key, const char *into)
 {
@@ -50,9 +45,8 @@ void world_bundle(const char *cache, const char *path)
 
 void world_lean_bundle(const char *cache, const char *path)
 {
-	const struct tkb_collect_options options = { SIZED(options),
-		                                     .profile =
-		                                             TKB_PROFILE_LEAN };
+	const struct tkb_collect_options options =
+		CHOSEN(tkb_collect_options, .profile = TKB_PROFILE_LEAN);
 
 	OK(tkb_collect_to_file(cache, &options, path, NULL, ERR));
 }
@@ -83,59 +77,6 @@ const struct tkb_tree *world_tree_at(const char *path)
 	return &tree;
 }
 
-static int write_bytes(void *self, struct tkb_bytes bytes,
-                       struct tkb_error *err)
-{
-	struct world_sink *sink = self;
-
-	(void)err;
-	if (bytes.size > sizeof(sink->data) - sink->size)
-		abort();
-	memcpy(sink->data + sink->size, bytes.data, bytes.size);
-	sink->size += bytes.size;
-	return 0;
-}
-
-struct tkb_sink world_sink(struct world_sink *sink)
-{
-	sink->size = 0;
-	return world_sink_on(sink);
-}
-
-struct tkb_sink world_sink_on(struct world_sink *sink)
-{
-	return (struct tkb_sink){ .write = write_bytes, .self = sink };
-}
-
-void world_dirty_report(void *report, size_t size)
-{
-	memset(report, DIRT, size);
-	memcpy(report, &size, sizeof(size));
-}
-
-bool world_report_is_dirty(const void *report, size_t size)
-{
-	const unsigned char *bytes = report;
-
-	for (size_t i = sizeof(size); i < size; i++) {
-		if (bytes[i] != DIRT)
-			return false;
-	}
-	return memcmp(report, &size, sizeof(size)) == 0;
-}
-
-const char *world_check_sent(enum fault_moment moment,
-                             const struct world_sink *got,
-                             struct tkb_bytes wanted)
-{
-	return (moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
-	                       !tkb_bytes_equal((struct tkb_bytes){ got->data,
-	                                                            got->size },
-	                                        wanted)
-	               ? "the bundle's bytes are others"
-	               : NULL;
-}
-
 static bool holds(const struct tree_item *file, struct tkb_bytes wanted)
 {
 	return file != NULL &&
@@ -143,8 +84,8 @@ static bool holds(const struct tree_item *file, struct tkb_bytes wanted)
 	                       wanted);
 }
 
-const char *world_check_file(enum fault_moment moment, const char *name,
-                             struct tkb_bytes old, struct tkb_bytes wanted)
+const char *world_look_at_file(enum fault_moment moment, const char *name,
+                               struct tkb_bytes old, struct tkb_bytes wanted)
 {
 	struct tree out = tree_read("out");
 	const struct tree_item *file = tree_find(&out, name);
@@ -155,11 +96,9 @@ const char *world_check_file(enum fault_moment moment, const char *name,
 	tree_release(&out);
 	if (!is_alone || (!is_old && !is_new))
 		return "a torn file or another one is left";
-	if ((moment == FAULT_REFUSED || moment == FAULT_STARVED) && !is_old)
-		return "the file was replaced";
-	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_new)
-		return "the file is not there";
-	return NULL;
+	if (fault_is_done(moment))
+		return is_new ? NULL : "the file is not there";
+	return is_old ? NULL : "the file was replaced";
 }
 
 static void take_place(void *self, const struct tkb_result *result)

@@ -14,10 +14,6 @@
 #define WORLD_THIRD "SF67JWXMZLPVA64AAHWZ6VPP3P2FEEPSGXTUWIFYH56FEO7QY7VQ"
 #define WORLD_MODULE "HEUKIG4JTP2YEOVQFSWBTVS6LZOIS6UFCDGRSN4HPQYM3RTA6GRQ"
 
-enum {
-	WORLD_BUNDLE_SIZE = 1024 * 1024 /* more than any has */
-};
-
 /* Make the cache "cache" of the test's folder: a kernel and a module. */
 void world_cache(void);
 
@@ -40,28 +36,12 @@ void world_tree(void);
 /* A tree with its rules that lies at `path`; valid until the next call. */
 const struct tkb_tree *world_tree_at(const char *path);
 
-/* A sink without an allocation, and what was written to it. */
-struct world_sink {
-	size_t size;
-	unsigned char data[WORLD_BUNDLE_SIZE];
-};
-struct tkb_sink world_sink(struct world_sink *sink);    /* empties it */
-struct tkb_sink world_sink_on(struct world_sink *sink); /* goes on */
-
-/* A report that must not be changed, but for its struct_size. */
-void world_dirty_report(void *report, size_t size);
-bool world_report_is_dirty(const void *report, size_t size);
-
 /*
- * What is wrong; NULL: nothing. In a sink is what is wanted once the call is done;
- * the only file of "out", `name`, is as `old`, or, of no bytes, not there, until it
- * is as wanted.
+ * What is wrong; NULL: nothing. The only file of "out", `name`, is as `old`, or, of no
+ * bytes, not there, until it is as wanted.
  */
-const char *world_check_sent(enum fault_moment moment,
-                             const struct world_sink *got,
-                             struct tkb_bytes wanted);
-const char *world_check_file(enum fault_moment moment, const char *name,
-                             struct tkb_bytes old, struct tkb_bytes wanted);
+const char *world_look_at_file(enum fault_moment moment, const char *name,
+                               struct tkb_bytes old, struct tkb_bytes wanted);
 
 /* A watch that lets a folder take the place of the file "out/x.tkb". */
 const struct tkb_watch *world_place_taker(void);
