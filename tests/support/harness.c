@@ -141,6 +141,27 @@ struct tkb_bytes test_copy(const struct tkb_buf *buf)
 	return (struct tkb_bytes){ copy, buf->size };
 }
 
+void check_damaged(struct tkb_bytes whole,
+                   bool (*is_right)(void *self, struct tkb_bytes bytes),
+                   void *self)
+{
+	unsigned char *bytes = test_alloc(whole.size);
+	const struct tkb_bytes changed = { bytes, whole.size };
+
+	memcpy(bytes, whole.data, whole.size);
+	for (size_t bit = 0; bit < whole.size * 8; bit++) {
+		bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		if (is_right(self, changed))
+			fail_msg("bit %zu may be flipped", bit);
+		bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+	}
+	for (size_t size = 0; size < whole.size; size++) {
+		if (is_right(self, tkb_bytes_slice(changed, 0, size)))
+			fail_msg("%zu bytes are enough", size);
+	}
+	CHECK(is_right(self, changed));
+}
+
 struct tkb_digest digest_of(struct tkb_bytes bytes)
 {
 	struct tkb_digest digest;

@@ -141,6 +141,14 @@ struct tkb_bytes test_copy(const struct tkb_buf *buf);
 struct tkb_digest digest_of(struct tkb_bytes bytes);
 bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b);
 
+/*
+ * Take `whole` with each of its bits flipped, and each of its beginnings: none must be
+ * taken for right; and then itself, which must.
+ */
+void check_damaged(struct tkb_bytes whole,
+                   bool (*is_right)(void *self, struct tkb_bytes bytes),
+                   void *self);
+
 /* Of a clock that only goes forward. */
 uint64_t now_ms(void);
 void nap_ms(unsigned ms);

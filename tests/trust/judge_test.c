@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trust/judge.h"
 
-#include "harness.h"
+#include "forge.h"
 #include "trust/date.h"
 
 /* Whose signatures count, and that nothing of them can be changed. */
@@ -50,34 +50,38 @@ struct scene {
 	struct tkb_trust_key keys[2];
 	struct tkb_trust trust;
 	struct tkb_envelopes envelopes;
+	size_t whole; /* bytes of the envelope that is damaged */
 	char words[TKB_JUDGE_WORDS];
 };
 
-static struct scene *arrange(enum tkb_key_kind kind)
+static void clear(void *self)
 {
-	static struct scene scene;
+	struct scene *scene = self;
 
-	scene = (struct scene){ .ci = test_key(kind),
-		                .release = test_key(kind) };
-	scene.keys[0] = (struct tkb_trust_key){ .key = scene.ci,
-		                                .name = "ci",
-		                                .publish = models,
-		                                .publish_count = 1 };
-	scene.keys[1] = (struct tkb_trust_key){ .key = scene.release,
-		                                .name = "release",
-		                                .publish = models,
-		                                .publish_count = 1,
-		                                .promote = products,
-		                                .promote_count = 1 };
-	const struct tkb_trust given = { SIZED(given), .keys = scene.keys,
-		                         .key_count = 2 };
-	OK(tkb_trust_read(&scene.trust, &given, ERR));
-	return &scene;
+	tkb_envelopes_release(&scene->envelopes);
 }
 
-static void clear(struct scene *scene)
+static struct scene *arrange(enum tkb_key_kind kind)
 {
-	tkb_envelopes_release(&scene->envelopes);
+	struct scene *scene = test_alloc(sizeof(*scene));
+
+	*scene = (struct scene){ .ci = test_key(kind),
+		                 .release = test_key(kind) };
+	at_end(clear, scene);
+	scene->keys[0] = (struct tkb_trust_key){ .key = scene->ci,
+		                                 .name = "ci",
+		                                 .publish = models,
+		                                 .publish_count = 1 };
+	scene->keys[1] = (struct tkb_trust_key){ .key = scene->release,
+		                                 .name = "release",
+		                                 .publish = models,
+		                                 .publish_count = 1,
+		                                 .promote = products,
+		                                 .promote_count = 1 };
+	OK(tkb_trust_read(
+		&scene->trust,
+		&CHOSEN(tkb_trust, .keys = scene->keys, .key_count = 2), ERR));
+	return scene;
 }
 
 /* It lies under the ref; false if it is no envelope. */
@@ -124,35 +128,29 @@ TEST(judge, trusts_what_a_key_may_publish_and_has_signed)
 		CHECK(lay(scene, sign(&made, CI(scene), 1)));
 		CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
 		CHECK_INT(judge_of(scene, "model/a", "another"), TKB_UNSIGNED);
-		clear(scene);
 	}
 }
 
-/* Each bit of a whole envelope, and each byte that it may end behind. */
+/* Cut short, it is not even one. */
+static bool is_trusted(void *self, struct tkb_bytes envelope)
+{
+	struct scene *scene = self;
+	const bool is_read = lay(scene, envelope);
+	const bool is_trusted = judge(scene, "model/a") == TKB_TRUSTED;
+
+	clear(scene);
+	return is_trusted || (is_read && envelope.size < scene->whole);
+}
+
 TEST(judge, trusts_no_envelope_with_a_flipped_bit)
 {
 	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
 		struct scene *scene = arrange(kind);
 		const struct tkb_statement made = statement_of("model/a");
 		const struct tkb_bytes whole = sign(&made, CI(scene), 1);
-		unsigned char *bytes = test_alloc(whole.size);
-		const struct tkb_bytes changed = { bytes, whole.size };
 
-		memcpy(bytes, whole.data, whole.size);
-		for (size_t bit = 0; bit < whole.size * 8; bit++) {
-			bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-			(void)lay(scene, changed);
-			CHECK(judge(scene, "model/a") != TKB_TRUSTED);
-			clear(scene);
-			bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		}
-		for (size_t size = 0; size < whole.size; size++) {
-			CHECK(!lay(scene, (struct tkb_bytes){ bytes, size }));
-			clear(scene);
-		}
-		CHECK(lay(scene, changed));
-		CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
-		clear(scene);
+		scene->whole = whole.size;
+		check_damaged(whole, is_trusted, scene);
 	}
 }
 
@@ -190,7 +188,6 @@ TEST(judge, trusts_no_signature_of_another_statement)
 		CHECK(lay(scene, sign(&made, CI(scene), 1)));
 		CHECK_INT(judge(scene, cases[i].asked), TKB_REFUSED);
 		CHECK_CONTAINS(scene->words, cases[i].part);
-		clear(scene);
 	}
 }
 
@@ -202,7 +199,6 @@ TEST(judge, trusts_for_production_who_may_promote)
 	made.stage = TKB_TRUST_STAGE_PROD;
 	CHECK(lay(scene, sign(&made, RELEASE(scene), 1)));
 	CHECK_INT(judge(scene, "prod/a"), TKB_TRUSTED);
-	clear(scene);
 }
 
 TEST(judge, takes_a_key_no_longer_than_the_policy_says)
@@ -216,7 +212,6 @@ TEST(judge, takes_a_key_no_longer_than_the_policy_says)
 	scene->keys[0].not_after_s = NOW - 1;
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
 	CHECK_CONTAINS(scene->words, "counted only until 2027-01-15T07:59:59Z");
-	clear(scene);
 }
 
 TEST(judge, counts_keys_and_not_signatures)
@@ -240,7 +235,6 @@ TEST(judge, counts_keys_and_not_signatures)
 	/* Both in one. */
 	CHECK(lay(scene, sign(&made, both, 2)));
 	CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
-	clear(scene);
 }
 
 TEST(judge, takes_no_policy_that_names_one_key_twice)
@@ -255,7 +249,6 @@ TEST(judge, takes_no_policy_that_names_one_key_twice)
 
 	FAILS(tkb_trust_read(&out, &given, ERR), TKB_ERR_INVALID,
 	      "'ci' and 'again' of the policy are the same key");
-	clear(scene);
 }
 
 /* Whoever writes the remote can put signatures of his own there. */
@@ -275,7 +268,6 @@ TEST(judge, is_not_hindered_by_what_lies_beside_a_good_signature)
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
 	CHECK(lay(scene, sign(&made, CI(scene), 1)));
 	CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
-	clear(scene);
 }
 
 /* The signature of one key under the name of another. */
@@ -293,7 +285,6 @@ TEST(judge, trusts_no_signature_under_the_name_of_another_key)
 	envelope.signatures[1].bytes = first;
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
 	CHECK_CONTAINS(scene->words, "is not by it");
-	clear(scene);
 }
 
 TEST(policy, tells_what_a_key_may_sign)
@@ -362,36 +353,23 @@ TEST(statement, with_what_is_not_known_is_refused)
 		{ "\"stage\":\"dev\"", "\"stage\":\"xyz\"", "a stage" },
 		{ "\"sequence\":7", "\"sequences\":7", "not known" },
 		{ "\"sequence\":7", "\"sequence\":7,\"sequence\":8", "twice" },
-		{ "00Z\"", "00X\"", "a time" },
+		{ "40Z\"", "40X\"", "a time" },
 		{ "model/a", "model/ ", "not the name of a ref" },
 	};
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_statement made = statement_of("model/a");
+	struct tkb_buf *buf = test_buf(TKB_MIB);
 	struct tkb_statement read;
 
-	EACH(i, cases) {
-		struct tkb_buf *buf = test_buf(TKB_MIB);
-		struct tkb_buf *changed = test_buf(TKB_MIB);
-
-		OK(tkb_statement_write(&made, buf, ERR));
-		const char *at = memmem(buf->data, buf->size, cases[i].from,
-		                        strlen(cases[i].from));
-		if (at == NULL) /* the time ends otherwise */
-			at = memmem(buf->data, buf->size, "40Z\"", 4);
-		CHECK(at != NULL);
-		tkb_buf_add(changed,
-		            tkb_bytes_slice(tkb_buf_bytes(buf), 0,
-		                            (size_t)(at - (char *)buf->data)));
-		tkb_buf_add_text(changed, cases[i].to);
-		tkb_buf_add(changed,
-		            tkb_bytes_slice(tkb_buf_bytes(buf),
-		                            (size_t)(at - (char *)buf->data) +
-		                                    strlen(cases[i].from),
-		                            buf->size));
-		FAILS(tkb_statement_read(tkb_buf_bytes(changed), &arena, &read,
-		                         ERR),
+	OK(tkb_statement_write(&made, buf, ERR));
+	const char *whole =
+		text("%.*s", (int)buf->size, (const char *)buf->data);
+	EACH(i, cases)
+		FAILS(tkb_statement_read(
+			      tkb_text(forge_replace(whole, cases[i].from,
+		                                     cases[i].to)),
+			      &arena, &read, ERR),
 		      TKB_ERR_CORRUPT, cases[i].part);
-	}
 }
 
 TEST(date, has_one_way_to_write_it)

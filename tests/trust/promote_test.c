@@ -9,18 +9,6 @@
 
 static const char *const products[] = { "prod/*" };
 
-static struct tkb_sign_options sign_with(struct signer_of *signer,
-                                         const struct tkb_key *key,
-                                         enum tkb_trust_stage stage)
-{
-	const struct tkb_sign_options options = {
-		SIZED(options), .signing = signing_with(signer, key)
-	};
-
-	signer->signing.stage = stage;
-	return options;
-}
-
 /* "release" may promote. */
 static struct fleet *arrange(void)
 {
@@ -30,22 +18,12 @@ static struct fleet *arrange(void)
 	                     NULL);
 }
 
-static int pull_ref(struct tkb_remote *remote, const char *ref,
-                    const char *name, struct tkb_pull_report *report)
-{
-	*report = (struct tkb_pull_report){ SIZED(*report) };
-	return tkb_pull(remote, ref, text("%s/%s", test_folder(), name), NULL,
-	                report, ERR);
-}
-
 static int promote(const struct fleet *fleet, struct tkb_sign_report *report)
 {
-	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->second, TKB_TRUST_STAGE_PROD);
+		sign_with(fleet->second, TKB_TRUST_STAGE_PROD);
 
-	*report = (struct tkb_sign_report){ SIZED(*report) };
-	test_error = (struct tkb_error){ 0 };
+	*report = DEFAULTS(tkb_sign_report);
 	return tkb_ref_promote(fleet->strict, REF, PROD, &options, report, ERR);
 }
 
@@ -53,20 +31,17 @@ TEST(sign, makes_a_ref_trusted_that_was_pushed_without_a_key)
 {
 	const char *root = pool();
 	struct fleet *fleet = arrange();
-	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
+		sign_with(fleet->ci, TKB_TRUST_STAGE_DEV);
 	struct tkb_sign_report report = { SIZED(report) };
-	struct tkb_pull_report pulled;
 
 	FAILS(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR),
 	      TKB_MISS, "");
 	(void)push_all(fleet->remote, root);
-	CHECK_INT(pull_ref(fleet->strict, REF, "cold", &pulled),
-	          TKB_ERR_UNTRUSTED);
+	CHECK_INT(pull_ref(fleet->strict, REF, "cold"), TKB_ERR_UNTRUSTED);
 	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
 	CHECK_INT(report.signed_count, 1);
-	CHECK_INT(pull_ref(fleet->strict, REF, "warm", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, REF, "warm"), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
 	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
 	CHECK_INT(report.signed_count, 0);
@@ -79,9 +54,8 @@ TEST(sign, anew_makes_another_signature)
 {
 	const char *root = pool();
 	struct fleet *fleet = arrange();
-	struct signer_of signer;
 	struct tkb_sign_options options =
-		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
+		sign_with(fleet->ci, TKB_TRUST_STAGE_DEV);
 	struct tkb_sign_report report = { SIZED(report) };
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
@@ -95,31 +69,20 @@ TEST(sign, anew_makes_another_signature)
 	CHECK_INT(count_under(fleet->remote, SIGNED), 2);
 }
 
-struct progress {
-	uint64_t done;
-	uint64_t total;
-};
-
-static void on_progress(void *self, uint64_t done, uint64_t total)
-{
-	*(struct progress *)self = (struct progress){ done, total };
-}
-
 static bool has_begun(void *self)
 {
-	return ((const struct progress *)self)->done > 0;
+	return ((const struct countdown *)self)->done > 0;
 }
 
 TEST(sign, tells_its_progress_and_ends_between_two_records)
 {
 	struct fleet *fleet = arrange();
-	struct signer_of signer;
 	struct tkb_sign_options options =
-		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
+		sign_with(fleet->ci, TKB_TRUST_STAGE_DEV);
 	struct tkb_sign_report report = { SIZED(report) };
-	struct progress progress = { 0 };
+	struct countdown progress = { 0 };
 	struct tkb_watch watch = { SIZED(watch), .self = &progress,
-		                   .on_progress = on_progress,
+		                   .on_progress = see_countdown,
 		                   .is_cancelled = has_begun };
 
 	CHECK(pool() != NULL);
@@ -153,18 +116,17 @@ TEST(promote, takes_what_the_policy_trusts_and_uploads_nothing)
 	const char *other = cache_of("other", (struct part){ 10, POOL });
 	struct fleet *fleet = arrange();
 	struct tkb_sign_report report;
-	struct tkb_pull_report pulled;
 
 	(void)push_signed(fleet->remote, one, fleet->ci);
 	(void)push_all(fleet->remote, other);
 	spy_reset();
-	CHECK_INT(promote(fleet, &report), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "no key of the policy has signed it");
+	FAILS(promote(fleet, &report), TKB_ERR_UNTRUSTED,
+	      "no key of the policy has signed it");
 	CHECK_INT(report.signed_count, 1);
 	CHECK_INT(report.untrusted_count, 1);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_GET), 0);
 	CHECK_INT(count_under(fleet->remote, PROD), 1);
-	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, PROD, "warm"), 0);
 	CHECK_INT(pulled.emitted_count, 10);
 	/* The signature of the source is none of the product. */
 	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 1);
@@ -180,8 +142,7 @@ TEST(promote, leaves_out_records_whose_blob_is_gone)
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	SYS(unlink(blob_files("remote")[0]));
-	CHECK_INT(promote(fleet, &report), TKB_ERR_PARTIAL);
-	CHECK_CONTAINS(ERR->message, "1 blob is gone");
+	FAILS(promote(fleet, &report), TKB_ERR_PARTIAL, "1 blob is gone");
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(count_under(fleet->remote, PROD), 0);
 	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 0);
@@ -216,22 +177,20 @@ TEST(promote, makes_a_ref_that_outlives_its_source)
 	struct tkb_remote_gc_options options = { SIZED(options),
 		                                 .has_grace = true };
 	struct tkb_sign_report report;
-	struct tkb_pull_report pulled;
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	CHECK_INT(promote(fleet, &report), 0);
 	OK(tkb_ref_delete(fleet->remote, REF, NULL, ERR));
 	OK(tkb_remote_gc(fleet->remote, &options, NULL, ERR));
-	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, PROD, "warm"), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
 }
 
 TEST(promote, wants_a_policy_and_another_name)
 {
 	struct fleet *fleet = arrange();
-	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->second, TKB_TRUST_STAGE_PROD);
+		sign_with(fleet->second, TKB_TRUST_STAGE_PROD);
 	struct tkb_sign_report report;
 
 	CHECK_INT(promote(fleet, &report), TKB_MISS);
@@ -252,9 +211,8 @@ static struct fleet *arrange_inbox(void)
 
 static void sign_dev(const struct fleet *fleet, const char *ref)
 {
-	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
+		sign_with(fleet->ci, TKB_TRUST_STAGE_DEV);
 
 	OK(tkb_ref_sign(fleet->remote, ref, &options, NULL, ERR));
 }
@@ -263,21 +221,18 @@ TEST(inbox, gives_nothing_even_of_what_is_signed_before_it_is_promoted)
 {
 	const char *root = pool();
 	struct fleet *fleet = arrange_inbox();
-	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->second, TKB_TRUST_STAGE_PROD);
-	struct tkb_pull_report pulled;
+		sign_with(fleet->second, TKB_TRUST_STAGE_PROD);
 
 	OK(tkb_push(fleet->remote, "inbox/" PROD, root, NULL, NULL, ERR));
 	sign_dev(fleet, "inbox/" PROD);
 	spy_reset();
-	CHECK_INT(pull_ref(fleet->strict, "inbox/" PROD, "cold", &pulled),
-	          TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "it is in the inbox");
+	FAILS(pull_ref(fleet->strict, "inbox/" PROD, "cold"), TKB_ERR_UNTRUSTED,
+	      "it is in the inbox");
 	CHECK_INT(spy_count(SPY_GET), 0);
 	OK(tkb_ref_promote(fleet->strict, "inbox/" PROD, PROD, &options, NULL,
 	                   ERR));
-	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, PROD, "warm"), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
 }
 
@@ -285,15 +240,14 @@ TEST(inbox, is_what_lies_below_its_name_under_a_policy_that_refuses)
 {
 	const char *root = pool();
 	struct fleet *fleet = arrange_inbox();
-	struct tkb_pull_report pulled;
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	OK(tkb_push(fleet->remote, "inboxes", root, NULL, NULL, ERR));
 	sign_dev(fleet, "inboxes");
-	CHECK_INT(pull_ref(fleet->strict, "inboxes", "near", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, "inboxes", "near"), 0);
 	OK(tkb_push(fleet->remote, "inbox/a", root, NULL, NULL, ERR));
 	fleet->trust.unsigned_records = TKB_UNSIGNED_ACCEPT;
-	CHECK_INT(pull_ref(fleet->strict, "inbox/a", "accepted", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, "inbox/a", "accepted"), 0);
 }
 
 /* Only what is trusted, and there, counts as known. */

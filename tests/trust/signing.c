@@ -8,25 +8,45 @@ struct tkb_key *make_key(void)
 	return test_key(TKB_KEY_KIND_ED25519);
 }
 
-const struct tkb_signing *signing_with(struct signer_of *signer,
-                                       const struct tkb_key *key)
+struct tkb_signing *signing_with(const struct tkb_key *key)
 {
-	signer->key = key;
-	signer->signing =
-		(struct tkb_signing){ SIZED(signer->signing),
-		                      .keys = &signer->key, .key_count = 1 };
-	return &signer->signing;
+	const struct tkb_key **kept = test_alloc(sizeof(*kept));
+	struct tkb_signing *signing = test_alloc(sizeof(*signing));
+
+	*kept = key;
+	*signing = CHOSEN(tkb_signing, .keys = kept, .key_count = 1);
+	return signing;
+}
+
+struct tkb_sign_options sign_with(const struct tkb_key *key,
+                                  enum tkb_trust_stage stage)
+{
+	struct tkb_signing *signing = signing_with(key);
+
+	signing->stage = stage;
+	return CHOSEN(tkb_sign_options, .signing = signing);
 }
 
 struct tkb_push_report push_signed(struct tkb_remote *remote, const char *root,
                                    const struct tkb_key *key)
 {
-	struct signer_of signer;
-	const struct tkb_push_options options = {
-		SIZED(options), .signing = signing_with(&signer, key)
-	};
+	return push_with(
+		remote, root,
+		CHOSEN(tkb_push_options, .signing = signing_with(key)));
+}
 
-	return push_with(remote, root, options);
+struct tkb_pull_report pulled;
+
+int pull_ref(struct tkb_remote *remote, const char *ref, const char *name)
+{
+	pulled = DEFAULTS(tkb_pull_report);
+	return tkb_pull(remote, ref, text("%s/%s", test_folder(), name), NULL,
+	                &pulled, ERR);
+}
+
+int pull_from(struct tkb_remote *remote, const char *name)
+{
+	return pull_ref(remote, REF, name);
 }
 
 struct fleet *arrange_fleet(struct tkb_trust_key second, const char *memory)

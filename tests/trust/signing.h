@@ -13,17 +13,18 @@
 /* It is closed with the test. */
 struct tkb_key *make_key(void);
 
-/* How one key signs. */
-struct signer_of {
-	const struct tkb_key *key;
-	struct tkb_signing signing;
-};
-
-const struct tkb_signing *signing_with(struct signer_of *signer,
-                                       const struct tkb_key *key);
+/* How one key signs, and for which stage; it lives as long as the test. */
+struct tkb_signing *signing_with(const struct tkb_key *key);
+struct tkb_sign_options sign_with(const struct tkb_key *key,
+                                  enum tkb_trust_stage stage);
 
 struct tkb_push_report push_signed(struct tkb_remote *remote, const char *root,
                                    const struct tkb_key *key);
+
+/* Pull the ref, or REF, into the test's folder `name`; what it reports is in `pulled`. */
+int pull_ref(struct tkb_remote *remote, const char *ref, const char *name);
+int pull_from(struct tkb_remote *remote, const char *name);
+extern struct tkb_pull_report pulled;
 
 /* A policy of one key, which may publish anything, and what it was told of. */
 struct rule {

@@ -47,22 +47,12 @@ static void arrange(struct fleet *fleet, const char *url)
 	fleet->strict = must_open_remote(url, &options);
 }
 
-static int pull_ref(const struct fleet *fleet, const char *ref,
-                    const char *name, struct tkb_pull_report *report)
-{
-	*report = (struct tkb_pull_report){ SIZED(*report) };
-	test_error = (struct tkb_error){ 0 };
-	return tkb_pull(fleet->strict, ref, text("%s/%s", test_folder(), name),
-	                NULL, report, ERR);
-}
-
 static void revoke_by(struct fleet *fleet, const struct tkb_digest *digest,
                       size_t count)
 {
-	struct signer_of signer;
 
-	OK(tkb_revoke(fleet->remote, digest, count,
-	              signing_with(&signer, fleet->second), NULL, ERR));
+	OK(tkb_revoke(fleet->remote, digest, count, signing_with(fleet->second),
+	              NULL, ERR));
 }
 
 /* Signed records become one, by a gc of whoever has signed them, and by nobody else. */
@@ -70,10 +60,8 @@ static void check_compaction(struct fleet *fleet)
 {
 	struct tkb_remote_gc_options options = { SIZED(options) };
 	struct tkb_remote_gc_report report = { SIZED(report) };
-	struct tkb_pull_report pulled;
-	struct signer_of signer;
 	const struct tkb_push_options pushing = {
-		SIZED(pushing), .signing = signing_with(&signer, fleet->ci),
+		SIZED(pushing), .signing = signing_with(fleet->ci),
 		.is_compaction_off = true
 	};
 
@@ -83,15 +71,15 @@ static void check_compaction(struct fleet *fleet)
 		                pushing);
 	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
 	CHECK_INT(report.compacted_count, 0);
-	options.signing = signing_with(&signer, fleet->second);
+	options.signing = signing_with(fleet->second);
 	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
 	CHECK_INT(report.compacted_count, 0);
 	CHECK_INT(count_under(fleet->remote, REF), RECORDS);
-	options.signing = signing_with(&signer, fleet->ci);
+	options.signing = signing_with(fleet->ci);
 	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
 	CHECK_INT(report.compacted_count, RECORDS);
 	CHECK_INT(count_under(fleet->remote, REF), 1);
-	CHECK_INT(pull_ref(fleet, REF, "compacted", &pulled), 0);
+	CHECK_INT(pull_ref(fleet->strict, REF, "compacted"), 0);
 	CHECK_INT(pulled.emitted_count, POOL + RECORDS - 2);
 }
 
@@ -100,49 +88,44 @@ static void check_life(const char *url)
 {
 	const char *one = cache_of("one", (struct part){ 0, 10 });
 	const char *other = cache_of("other", (struct part){ 10, POOL });
-	const struct tkb_sign_options by_ci = { SIZED(by_ci) };
-	struct tkb_sign_options options = by_ci;
+	struct tkb_sign_options options;
 	struct tkb_key_info ci = { SIZED(ci) };
-	struct tkb_pull_report pulled;
-	struct signer_of signer;
 	struct fleet fleet;
 
 	arrange(&fleet, url);
 	(void)push_signed(fleet.remote, one, fleet.ci);
-	CHECK_INT(pull_ref(&fleet, REF, "cold", &pulled), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "has no revocation list");
+	FAILS(pull_ref(fleet.strict, REF, "cold"), TKB_ERR_UNTRUSTED,
+	      "has no revocation list");
 	revoke_by(&fleet, NULL, 0);
-	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), 0);
+	CHECK_INT(pull_ref(fleet.strict, REF, "dev"), 0);
 	CHECK_INT(pulled.emitted_count, 10);
 
 	(void)push_all(fleet.remote, other);
-	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), TKB_ERR_UNTRUSTED);
-	options.signing = signing_with(&signer, fleet.ci);
+	CHECK_INT(pull_ref(fleet.strict, REF, "dev"), TKB_ERR_UNTRUSTED);
+	options = sign_with(fleet.ci, TKB_TRUST_STAGE_DEV);
 	OK(tkb_ref_sign(fleet.remote, REF, &options, NULL, ERR));
-	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), 0);
+	CHECK_INT(pull_ref(fleet.strict, REF, "dev"), 0);
 	CHECK_INT(pulled.emitted_count, POOL - 10);
 
-	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), TKB_MISS);
-	options.signing = signing_with(&signer, fleet.second);
-	signer.signing.stage = TKB_TRUST_STAGE_PROD;
+	CHECK_INT(pull_ref(fleet.strict, PROD, "prod"), TKB_MISS);
+	options = sign_with(fleet.second, TKB_TRUST_STAGE_PROD);
 	OK(tkb_ref_promote(fleet.strict, REF, PROD, &options, NULL, ERR));
-	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), 0);
+	CHECK_INT(pull_ref(fleet.strict, PROD, "prod"), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
 	check_is_part(text("%s/prod", test_folder()), (struct part){ 0, POOL });
 
 	check_compaction(&fleet);
 	OK(tkb_key_look(fleet.ci, &ci, ERR));
 	revoke_by(&fleet, &ci.id, 1);
-	CHECK_INT(pull_ref(&fleet, REF, "late", &pulled), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message,
-	               "'ci' has signed it, whose key is revoked");
-	CHECK_INT(pull_ref(&fleet, PROD, "still", &pulled), 0);
+	FAILS(pull_ref(fleet.strict, REF, "late"), TKB_ERR_UNTRUSTED,
+	      "'ci' has signed it, whose key is revoked");
+	CHECK_INT(pull_ref(fleet.strict, PROD, "still"), 0);
 	/* Signatures of records that are gone go, and no list does. */
 	OK(tkb_ref_delete(fleet.remote, REF, NULL, ERR));
 	CHECK_INT(count_under(fleet.remote, SIGNED), 0);
 	OK(tkb_remote_gc(fleet.remote, NULL, NULL, ERR));
 	CHECK_INT(count_under(fleet.remote, "@revoked"), 1);
-	CHECK_INT(pull_ref(&fleet, PROD, "again", &pulled), 0);
+	CHECK_INT(pull_ref(fleet.strict, PROD, "again"), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
 }
 
