@@ -19,12 +19,10 @@ static void check_refused(const struct tkb_compiler_options *options,
 	chosen.cache_root = options->product == TKB_PRODUCT_PTX ? NULL : "root";
 	SYS(setenv("ECHO", "1", 1));
 	COMPILER(compiler) = open_answering(&chosen, &tools);
-	const struct made made = try_compile(
-		compiler,
-		&CHOSEN(tkb_unit, .name = "any", .target = "cuda:90",
-	                .kind = TKB_SOURCE_KIND_PTX, .source = answer));
-
-	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err, part);
+	must_fail(compiler,
+	          &CHOSEN(tkb_unit, .name = "any", .target = "cuda:90",
+	                  .kind = TKB_SOURCE_KIND_PTX, .source = answer),
+	          TKB_ERR_CORRUPT, part);
 	CHECK(!exists("root") || count_entries("root") == 0);
 	CHECK_STR(run("find", ".", "-name", "*.cubin", NULL).out, "");
 }

@@ -40,9 +40,8 @@ static struct tkb_bytes break_one(struct damage *damage)
 		damage->wholes[draw(damage, damage->whole_count)];
 	const size_t at = (size_t)draw(damage, whole.size - 1) + 1;
 	const size_t length = (size_t)draw(damage, whole.size - at);
-	char *const bytes = test_alloc(whole.size + 1);
+	char *const bytes = test_bytes(whole);
 
-	memcpy(bytes, whole.data, whole.size);
 	switch (draw(damage, 4)) {
 	case 0:
 		return (struct tkb_bytes){ bytes, at };
@@ -126,9 +125,8 @@ TEST(bad_input, of_ir_at_300_places_is_a_sentence_or_a_whole_entry)
 {
 	COMPILER(compiler) = open_compiler(&into_root);
 	struct damage damage = damage_of("llir");
-	const struct tkb_unit like = { SIZED(like), .name = "broken.llir",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_LLIR };
+	const struct tkb_unit like =
+		unit_from("broken.llir", TKB_SOURCE_KIND_LLIR, tkb_text(""));
 	const struct tkb_unit whole = unit_of("add", TKB_SOURCE_KIND_LLIR);
 
 	need_llvm();
@@ -151,10 +149,8 @@ static void make_bitcode(const struct tkb_bytes *texts, struct tkb_bytes *out,
 		&OPTIONS(.product = TKB_PRODUCT_LLIR, .finalize = &finalize));
 
 	for (size_t i = 0; i < count; i++) {
-		const struct tkb_unit unit = { SIZED(unit), .name = "whole.ll",
-			                       .target = "cuda:90",
-			                       .kind = TKB_SOURCE_KIND_LLIR,
-			                       .source = texts[i] };
+		const struct tkb_unit unit =
+			unit_from("whole.ll", TKB_SOURCE_KIND_LLIR, texts[i]);
 
 		out[i] = compile(compiler, &unit).llir;
 		CHECK(memcmp(out[i].data, "BC", 2) == 0);
@@ -165,9 +161,8 @@ TEST(bad_input, of_bitcode_is_a_sentence_or_a_whole_entry)
 {
 	struct damage damage = damage_of("llir");
 	struct tkb_bytes codes[3];
-	const struct tkb_unit like = { SIZED(like), .name = "broken.bc",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_LLIR };
+	const struct tkb_unit like =
+		unit_from("broken.bc", TKB_SOURCE_KIND_LLIR, tkb_text(""));
 	struct tkb_unit whole = like;
 
 	need_llvm();
@@ -191,9 +186,8 @@ TEST(bad_input, of_ptx_is_a_sentence_or_a_whole_entry)
 {
 	COMPILER(compiler) = open_compiler(&into_root);
 	struct damage damage = damage_of("ptx");
-	const struct tkb_unit like = { SIZED(like), .name = "broken.ptx",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_PTX };
+	const struct tkb_unit like =
+		unit_from("broken.ptx", TKB_SOURCE_KIND_PTX, tkb_text(""));
 
 	struct endings endings = compile_broken(compiler, &damage, &like, 60);
 
@@ -234,12 +228,10 @@ static void need_nvrtc(const struct tkb_unit *whole)
 
 TEST(bad_input, of_cuda_is_a_sentence_or_a_whole_entry)
 {
-	const struct tkb_bytes whole = { cuda_source, sizeof(cuda_source) - 1 };
+	const struct tkb_bytes whole = tkb_text(cuda_source);
 	struct damage damage = { &whole, 1, 1 };
-	const struct tkb_unit like = { SIZED(like), .name = "broken.cu",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_CUDA,
-		                       .source = whole };
+	const struct tkb_unit like =
+		unit_from("broken.cu", TKB_SOURCE_KIND_CUDA, whole);
 
 	need_nvrtc(&like);
 	COMPILER(compiler) = open_compiler(&into_root);
@@ -255,21 +247,17 @@ static struct tkb_unit ir_unit(const char *body)
 	const char *const source =
 		text("target triple = \"nvptx64-nvidia-cuda\"\n%s", body);
 
-	return CHOSEN(tkb_unit, .name = "bad.ll", .target = "cuda:90",
-	              .kind = TKB_SOURCE_KIND_LLIR,
-	              .source = { source, strlen(source) });
+	return unit_from("bad.ll", TKB_SOURCE_KIND_LLIR, tkb_text(source));
 }
 
 TEST(bad_input, that_llvm_cannot_select_is_said_in_its_words)
 {
-	const struct tkb_unit units[] = {
+	struct tkb_unit unit =
 		ir_unit("declare void @llvm.nvvm.wgmma.fence.sync.aligned()\n"
-		        "define ptx_kernel void @one() {\n"
-		        "  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n"
-		        "  ret void\n}\n"),
-	};
+	                "define ptx_kernel void @one() {\n"
+	                "  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n"
+	                "  ret void\n}\n");
 	COMPILER(compiler) = open_compiler(&into_root);
-	struct tkb_unit unit = units[0];
 
 	need_llvm();
 	unit.target = "cuda:80";
@@ -277,7 +265,8 @@ TEST(bad_input, that_llvm_cannot_select_is_said_in_its_words)
 
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "Cannot select");
 	CHECK_CONTAINS(made.log, "Cannot select");
-	(void)compile(compiler, &units[0]); /* for 90 it is all right */
+	unit.target = "cuda:90";
+	(void)compile(compiler, &unit);
 }
 
 TEST(bad_input, is_said_in_the_words_of_what_refused_it)
@@ -310,10 +299,7 @@ TEST(bad_input, is_said_in_the_words_of_what_refused_it)
 	need_llvm();
 	EACH(i, cases) {
 		const struct tkb_unit unit = ir_unit(cases[i].body);
-		const struct made made = try_compile(compiler, &unit);
-
-		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-		            cases[i].message);
+		must_fail(compiler, &unit, TKB_ERR_INVALID, cases[i].message);
 	}
 	CHECK(!exists("root"));
 }
@@ -362,10 +348,8 @@ TEST(bad_input, that_keeps_a_pass_busy_ends_with_the_deadline)
 TEST(bad_input, that_keeps_a_pass_busy_is_given_up_by_the_library)
 {
 	const char *const source = endless_ir();
-	const struct tkb_unit unit = { SIZED(unit), .name = "slow.ll",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_LLIR,
-		                       .source = { source, strlen(source) } };
+	const struct tkb_unit unit =
+		unit_from("slow.ll", TKB_SOURCE_KIND_LLIR, tkb_text(source));
 	const struct tkb_unit good = unit_of("add", TKB_SOURCE_KIND_LLIR);
 
 	need_llvm();

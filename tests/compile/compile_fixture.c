@@ -8,47 +8,19 @@
 
 #define CACHE "h100/.triton/cache"
 
-const char *compile_worker(void)
-{
-	const char *const path = program();
-
-	return text("%.*s/tkbundle-compile", (int)(strrchr(path, '/') - path),
-	            path);
-}
-
-const char *real_ptxas(void)
-{
-	const char *const path = getenv("TKB_TEST_PTXAS");
-
-	if (path == NULL)
-		skip();
-	return path;
-}
-
 const char *counting_ptxas(void)
 {
-	const char *const path = text("%s/ptxas", test_folder());
-
-	write_text(path, text("#!/bin/sh\n"
-	                      "file=count\n"
-	                      "[ \"$1\" != --version ] || file=asked\n"
-	                      "echo >>%s/$file\n"
-	                      "exec %s \"$@\"\n",
-	                      test_folder(), real_ptxas()));
-	SYS(chmod(path, 0755));
-	return path;
+	return write_script("ptxas",
+	                    "file=count\n"
+	                    "[ \"$1\" != --version ] || file=asked\n"
+	                    "echo >>%s/$file\n"
+	                    "exec %s \"$@\"\n",
+	                    test_folder(), real_ptxas());
 }
 
 size_t count_lines(const char *path)
 {
-	size_t count = 0;
-
-	if (!exists(path))
-		return 0;
-	struct tkb_bytes bytes = read_file(path);
-	for (size_t i = 0; i < bytes.size; i++)
-		count += ((const char *)bytes.data)[i] == '\n';
-	return count;
+	return exists(path) ? count_parts(read_file(path).data, "\n") : 0;
 }
 
 struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options)
@@ -118,14 +90,16 @@ struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind)
 	              .metadata = read_file(path_of(kernel, "json")));
 }
 
+struct tkb_unit unit_from(const char *name, enum tkb_source_kind kind,
+                          struct tkb_bytes source)
+{
+	return CHOSEN(tkb_unit, .name = name, .target = "cuda:90", .kind = kind,
+	              .source = source);
+}
+
 static struct tkb_bytes copy(struct tkb_bytes bytes)
 {
-	char *const out = test_alloc(bytes.size + 1);
-
-	if (bytes.size != 0)
-		memcpy(out, bytes.data, bytes.size);
-	out[bytes.size] = '\0';
-	return (struct tkb_bytes){ out, bytes.size };
+	return (struct tkb_bytes){ test_bytes(bytes), bytes.size };
 }
 
 struct made try_compile(struct tkb_compiler *compiler,
@@ -140,7 +114,7 @@ struct made try_compile(struct tkb_compiler *compiler,
 		made.rc = tkb_compile_wait(compile, TKB_FOREVER, &compiled,
 		                           &made.err);
 	if (compile != NULL)
-		made.log = copy(tkb_compile_log(compile)).data;
+		made.log = test_bytes(tkb_compile_log(compile));
 	if (made.rc != 0)
 		return made;
 	made.key = text("%s", compiled->key);
@@ -160,6 +134,14 @@ struct made compile(struct tkb_compiler *compiler, const struct tkb_unit *unit)
 
 	CHECK_OK(made.rc, &made.err);
 	return made;
+}
+
+void must_fail(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+               int status, const char *part)
+{
+	const struct made made = try_compile(compiler, unit);
+
+	CHECK_FAILS(made.rc, status, &made.err, part);
 }
 
 const char *key_of(struct tkb_compiler *compiler, const struct tkb_unit *unit)

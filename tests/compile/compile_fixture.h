@@ -28,12 +28,6 @@
 TKB_AUTO_POINTER(close_compiler_at, struct tkb_compiler, tkb_compiler_close)
 TKB_AUTO_POINTER(free_compile_at, struct tkb_compile, tkb_compile_free)
 
-/* The worker program that was built with these tests. */
-const char *compile_worker(void);
-
-/* A real ptxas; without one, the test is skipped. */
-const char *real_ptxas(void);
-
 /*
  * A ptxas that writes a line to the file "count" for each time it compiles, and
  * to "asked" for each time it only tells its version.
@@ -64,6 +58,10 @@ void need_llvm(void);
 /* A kernel of the fixtures for cuda:90: "add", "softmax" or "matmul". */
 struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind);
 
+/* A unit for cuda:90 without metadata. */
+struct tkb_unit unit_from(const char *name, enum tkb_source_kind kind,
+                          struct tkb_bytes source);
+
 /* The path of its file, which is there then. */
 const char *path_of(const char *kernel, const char *extension);
 
@@ -88,6 +86,10 @@ struct made try_compile(struct tkb_compiler *compiler,
 
 /* Compile one; it must not fail. */
 struct made compile(struct tkb_compiler *compiler, const struct tkb_unit *unit);
+
+/* Compile one; it must fail so, and say `part`. */
+void must_fail(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+               int status, const char *part);
 
 /* The key that it has or would have. */
 const char *key_of(struct tkb_compiler *compiler, const struct tkb_unit *unit);

@@ -44,21 +44,14 @@ static struct tkb_unit cuda_unit(void)
 		"#include <cuda_fp16.h>\n"
 		"extern \"C\" __global__ void one(float *x) { *x = ONE; }\n";
 
-	return CHOSEN(tkb_unit, .name = "one.cu", .target = "cuda:90",
-	              .kind = TKB_SOURCE_KIND_CUDA,
-	              .source = { source, sizeof(source) - 1 });
+	return unit_from("one.cu", TKB_SOURCE_KIND_CUDA, tkb_text(source));
 }
 
 /* A ptxas that says it is another one. */
 static const char *other_ptxas(const char *version)
 {
-	const char *const path = text("%s/ptxas-%s", test_folder(), version);
-
-	write_text(path, text("#!/bin/sh\n"
-	                      "exec echo release 13.0, V%s\n",
-	                      version));
-	SYS(chmod(path, 0755));
-	return path;
+	return write_script(text("ptxas-%s", version),
+	                    "exec echo release 13.0, V%s\n", version);
 }
 
 /* All of these keys differ from each other. */
@@ -262,9 +255,7 @@ static struct tkb_unit calling(const char *declaration)
 	const char *const ir =
 		text("define void @k() {\n  ret void\n}\n%s\n", declaration);
 
-	return CHOSEN(tkb_unit, .name = "k.ll", .target = "cuda:90",
-	              .kind = TKB_SOURCE_KIND_LLIR,
-	              .source = { ir, strlen(ir) });
+	return unit_from("k.ll", TKB_SOURCE_KIND_LLIR, tkb_text(ir));
 }
 
 TEST(compile_key, of_the_environment_is_that_of_what_it_names)
@@ -289,7 +280,7 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 	const char *const path = "cuda/nvvm/libdevice/libdevice.10.bc";
 	const char *keys[4];
 
-	CHECK_INT(run("mkdir", "-p", "cuda/nvvm/libdevice", NULL).status, 0);
+	make_folders("cuda/nvvm/libdevice");
 	SYS(setenv("CUDA_HOME", toolkit, 1));
 	keys[0] = key_with(&OPTIONS(.worker = NULL), &unit);
 	write_text(path, "one");
@@ -418,8 +409,7 @@ TEST(compile_key, of_cuda_covers_an_include_behind_a_comment)
 	for (size_t i = 0; i < 2; i++) {
 		struct tkb_unit unit = cuda_unit();
 
-		unit.source =
-			(struct tkb_bytes){ sources[i], strlen(sources[i]) };
+		unit.source = tkb_text(sources[i]);
 		write_text("own.h", "int one;\n");
 		const char *key = key_with(&OPTIONS(.worker = NULL), &unit);
 		write_text("own.h", "int other;\n");

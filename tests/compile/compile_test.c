@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct tkb_compiler_options options;
@@ -47,17 +46,12 @@ static struct made compile_threads(const char *name, uint32_t warps,
                                    const char *given)
 {
 	COMPILER(compiler) = open_compiler(&OPTIONS(.cache_root = "root"));
-	const struct tkb_unit unit = {
-		SIZED(unit),
-		.name = "some.ptx",
-		.target = "cuda:90",
-		.kind = TKB_SOURCE_KIND_PTX,
-		.source = { ptx_of_64_threads, sizeof(ptx_of_64_threads) - 1 },
-		.metadata = { given, strlen(given) },
-		.kernel = name,
-		.num_warps = warps,
-	};
+	struct tkb_unit unit = unit_from("some.ptx", TKB_SOURCE_KIND_PTX,
+	                                 tkb_text(ptx_of_64_threads));
 
+	unit.metadata = tkb_text(given);
+	unit.kernel = name;
+	unit.num_warps = warps;
 	return try_compile(compiler, &unit);
 }
 
@@ -311,10 +305,8 @@ TEST(compile, logs_the_source_before_it_fails)
 {
 	struct kept kept = { .size = 0 };
 	COMPILER(compiler) = open_compiler(&OPTIONS(.log = { keep, &kept }));
-	const struct tkb_unit unit = { SIZED(unit), .name = "bad.ptx",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_PTX,
-		                       .source = { "no PTX", 6 } };
+	const struct tkb_unit unit =
+		unit_from("bad.ptx", TKB_SOURCE_KIND_PTX, tkb_text("no PTX"));
 	struct made made = try_compile(compiler, &unit);
 
 	CHECK_INT(made.rc, TKB_ERR_INVALID);
@@ -322,8 +314,7 @@ TEST(compile, logs_the_source_before_it_fails)
 	CHECK(memcmp(kept.bytes, "no PTX", 6) == 0);
 
 	kept.rc = TKB_ERR_IO;
-	made = try_compile(compiler, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "it is full");
+	must_fail(compiler, &unit, TKB_ERR_IO, "it is full");
 }
 
 TEST(compile, outlives_its_compiler)
@@ -363,9 +354,7 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 
 	EACH(i, cases) {
 		unit.target = cases[i].target;
-		struct made made = try_compile(compiler, &unit);
-		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-		            cases[i].message);
+		must_fail(compiler, &unit, TKB_ERR_INVALID, cases[i].message);
 	}
 	unit.target = "cuda:90:32";
 	(void)compile(compiler, &unit);
@@ -386,41 +375,35 @@ TEST(compile, finds_no_target_in_what_is_shorter_than_one)
 
 TEST(compile, does_not_take_for_a_cubin_what_is_none)
 {
-	const char *const ptxas = text("%s/ptxas", test_folder());
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
+	const char *ptxas =
+		write_script("ptxas",
+	                     "[ \"$1\" != --version ] || exec %s \"$@\"\n"
+	                     "%s \"$@\" | head -c 2000\n",
+	                     real_ptxas(), real_ptxas());
 
-	write_text(ptxas, text("#!/bin/sh\n"
-	                       "[ \"$1\" != --version ] || exec %s \"$@\"\n"
-	                       "%s \"$@\" | head -c 2000\n",
-	                       real_ptxas(), real_ptxas()));
-	SYS(chmod(ptxas, 0755));
 	COMPILER(compiler) =
 		open_compiler(&OPTIONS(.cache_root = "root", .ptxas = ptxas));
-	struct made made = try_compile(compiler, &unit);
-
-	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err,
-	            "'the cubin that was made' is cut short");
+	must_fail(compiler, &unit, TKB_ERR_CORRUPT,
+	          "'the cubin that was made' is cut short");
 	CHECK(!exists("root"));
 }
 
 TEST(compile, notices_that_a_tool_was_replaced)
 {
-	const char *const ptxas = text("%s/ptxas", test_folder());
+	const char *const ptxas = counting_ptxas();
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
-	(void)counting_ptxas();
 	COMPILER(compiler) =
 		open_compiler(&OPTIONS(.cache_root = "root", .ptxas = ptxas));
 	(void)key_of(compiler, &unit);
-	write_text(ptxas, text("#!/bin/sh\n"
-	                       "[ \"$1\" != --version ] || exec echo "
-	                       "release 12.0, V12.0.1\n"
-	                       "exec %s \"$@\"\n",
-	                       real_ptxas()));
-	struct made made = try_compile(compiler, &unit);
-
-	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
-	            "became 12.0.1 while it was in use");
+	(void)write_script("ptxas",
+	                   "[ \"$1\" != --version ] || exec echo "
+	                   "release 12.0, V12.0.1\n"
+	                   "exec %s \"$@\"\n",
+	                   real_ptxas());
+	must_fail(compiler, &unit, TKB_ERR_UNAVAILABLE,
+	          "became 12.0.1 while it was in use");
 	CHECK(!exists("root"));
 }
 
@@ -430,11 +413,9 @@ TEST(compile, refuses_metadata_that_are_none)
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	unit.metadata = (struct tkb_bytes){ "[1]", 3 };
-	struct made made = try_compile(compiler, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "not a JSON object");
+	must_fail(compiler, &unit, TKB_ERR_INVALID, "not a JSON object");
 	unit.metadata = (struct tkb_bytes){ "{\"a\": ", 6 };
-	made = try_compile(compiler, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "the metadata");
+	must_fail(compiler, &unit, TKB_ERR_INVALID, "the metadata");
 }
 
 /* Triton would launch with them. */
@@ -455,11 +436,10 @@ TEST(compile, refuses_metadata_that_no_kernel_has)
 		const char *given =
 			text("{\"%s\": %s}", cases[i][0], cases[i][1]);
 
-		unit.metadata = (struct tkb_bytes){ given, strlen(given) };
-		struct made made = try_compile(compiler, &unit);
-		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-		            text("the metadata's '%s' has a value that",
-		                 cases[i][0]));
+		unit.metadata = tkb_text(given);
+		must_fail(compiler, &unit, TKB_ERR_INVALID,
+		          text("the metadata's '%s' has a value that",
+		               cases[i][0]));
 	}
 	CHECK(!exists("root"));
 }
@@ -468,15 +448,14 @@ TEST(compile, without_tools_says_which_in_one_sentence)
 {
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct tkb_compiler *compiler = NULL;
-	struct tkb_error err = { .status = 0 };
 
-	CHECK_FAILS(tkb_compiler_open(&OPTIONS(.worker = "/nowhere/worker"),
-	                              &compiler, &err),
-	            TKB_ERR_IO, &err, "/nowhere/worker");
-	CHECK_FAILS(tkb_compiler_open(&OPTIONS(.worker = compile_worker(),
-	                                       .libdevice = "/nowhere.bc"),
-	                              &compiler, &err),
-	            TKB_ERR_IO, &err, "/nowhere.bc");
+	FAILS(tkb_compiler_open(&OPTIONS(.worker = "/nowhere/worker"),
+	                        &compiler, ERR),
+	      TKB_ERR_IO, "/nowhere/worker");
+	FAILS(tkb_compiler_open(&OPTIONS(.worker = compile_worker(),
+	                                 .libdevice = "/nowhere.bc"),
+	                        &compiler, ERR),
+	      TKB_ERR_IO, "/nowhere.bc");
 	compiler = open_compiler(&OPTIONS(.ptxas = "/nowhere/ptxas"));
 	struct made made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
@@ -505,23 +484,19 @@ TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 	COMPILER(compiler) = NULL;
 	struct asker patient = { .timeout_ms = 4000 };
 	struct asker hasty = { .timeout_ms = 100 };
-	struct timespec start = { .tv_sec = 0 };
-	struct timespec end = { .tv_sec = 0 };
+	uint64_t start;
 	pthread_t thread;
 
-	write_text("worker", "#!/bin/sh\nexec sleep 60\n");
-	SYS(chmod("worker", 0755));
 	OK(tkb_compiler_open(
-		&OPTIONS(.worker = text("%s/worker", test_folder())), &compiler,
-		ERR));
+		&OPTIONS(.worker = write_script("worker", "exec sleep 60\n")),
+		&compiler, ERR));
 	patient.compiler = hasty.compiler = compiler;
 	SYS(pthread_create(&thread, NULL, ask, &patient));
-	(void)usleep(200 * 1000);
-	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	nap_ms(200);
+	start = now_ms();
 	(void)ask(&hasty);
-	(void)clock_gettime(CLOCK_MONOTONIC, &end);
 	CHECK_INT(hasty.rc, TKB_MISS);
-	CHECK(end.tv_sec - start.tv_sec < 3);
+	CHECK(now_ms() - start < 3000);
 	SYS(pthread_join(thread, NULL));
 	CHECK_INT(patient.rc, TKB_MISS);
 }
@@ -532,13 +507,9 @@ static void check_choices(const options *chosen, const char *const wanted[3])
 	COMPILER(compiler) = open_compiler(chosen);
 
 	for (size_t i = 0; i < 3; i++) {
-		const struct tkb_unit unit = {
-			SIZED(unit),
-			.name = "some input",
-			.target = "cuda:90",
-			.kind = (enum tkb_source_kind)(i + 1),
-			.source = tkb_text("nothing"),
-		};
+		const struct tkb_unit unit =
+			unit_from("some input", (enum tkb_source_kind)(i + 1),
+		                  tkb_text("nothing"));
 		COMPILE(begun) = NULL;
 		struct tkb_error err = { .status = 0 };
 		const int rc =

@@ -24,14 +24,11 @@ static const char table[] =
 
 static struct tkb_compiler *open_worker(void)
 {
-	const struct tkb_compiler_options options = {
-		SIZED(options),
-		.worker = compile_worker(),
-		.worker_count = 1,
-	};
 	struct tkb_compiler *compiler = NULL;
 
-	OK(tkb_compiler_open(&options, &compiler, ERR));
+	OK(tkb_compiler_open(
+		&OPTIONS(.worker = compile_worker(), .worker_count = 1),
+		&compiler, ERR));
 	return compiler;
 }
 
@@ -122,10 +119,8 @@ TEST(worker, prints_the_module_before_and_after_each_step)
 	};
 	const struct tkb_finalize_options plain =
 		DEFAULTS(tkb_finalize_options);
-	const struct tkb_unit unit = { SIZED(unit), .name = "k.ll",
-		                       .kind = TKB_SOURCE_KIND_LLIR,
-		                       .target = "cuda:90",
-		                       .source = tkb_text(table) };
+	const struct tkb_unit unit =
+		unit_from("k.ll", TKB_SOURCE_KIND_LLIR, tkb_text(table));
 	COMPILER(compiler) = NULL;
 
 	need_llvm();

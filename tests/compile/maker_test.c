@@ -16,9 +16,7 @@ static struct tkb_unit cuda_unit(void)
 		"#include \"own.h\"\n"
 		"extern \"C\" __global__ void one(float *x) { *x = ONE; }\n";
 
-	return CHOSEN(tkb_unit, .name = "one.cu", .target = "cuda:90",
-	              .kind = TKB_SOURCE_KIND_CUDA,
-	              .source = { source, sizeof(source) - 1 });
+	return unit_from("one.cu", TKB_SOURCE_KIND_CUDA, tkb_text(source));
 }
 
 /* What makes `unit`, where the tools are of version 1. */
@@ -89,20 +87,15 @@ TEST(maker, has_no_secret_and_no_path)
 
 TEST(maker, is_short)
 {
-	char *const many = malloc(5000);
-	const char *const ptxas[] = { many, NULL };
+	const char *const ptxas[] = { text("%04999d", 0), NULL };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
-	CHECK(many != NULL);
-	memset(many, 'x', 4999);
-	many[4999] = '\0';
 	const char *const maker =
 		maker_with(&OPTIONS(.ptxas_options = ptxas), &unit);
 
 	CHECK_INT(strlen(maker), strlen("input=PTX; options=; ptxas=1.3; "
 	                                "worker=1.5") +
 	                                 16);
-	free(many);
 }
 
 TEST(maker, tells_headers_apart)

@@ -21,14 +21,10 @@ static const char memory[] = "root/.tkbundle/tools";
 /* A worker that writes a line to "started" for each time it is started. */
 static const char *counting_worker(void)
 {
-	const char *const path = text("%s/worker", test_folder());
-
-	write_text(path, text("#!/bin/sh\n"
-	                      "echo >>%s/started\n"
-	                      "exec %s \"$@\"\n",
-	                      test_folder(), compile_worker()));
-	SYS(chmod(path, 0755));
-	return path;
+	return write_script("worker",
+	                    "echo >>%s/started\n"
+	                    "exec %s \"$@\"\n",
+	                    test_folder(), compile_worker());
 }
 
 /* What is known is kept below "root"; `ptxas` may be NULL. */
@@ -38,31 +34,20 @@ static options remembering(const char *ptxas)
 	               .ptxas = ptxas);
 }
 
-static void make_folders(const char *path)
-{
-	CHECK_INT(run("mkdir", "-p", path, NULL).status, 0);
-}
-
 /* A ptxas that only tells a version. */
 static void write_ptxas(const char *folder, const char *version)
 {
-	const char *const path = text("%s/ptxas", folder);
-
 	make_folders(folder);
-	write_text(path,
-	           text("#!/bin/sh\nexec echo release 13.0, V%s\n", version));
-	SYS(chmod(path, 0755));
+	(void)write_script(text("%s/ptxas", folder),
+	                   "exec echo release 13.0, V%s\n", version);
 }
 
 /* The key of some PTX in a process of its own, so to speak. */
 static const char *key_with(const options *chosen)
 {
 	COMPILER(compiler) = NULL;
-	static const char ptx[] = "some PTX";
-	const struct tkb_unit unit = { SIZED(unit), .name = "some.ptx",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_PTX,
-		                       .source = { ptx, sizeof(ptx) - 1 } };
+	const struct tkb_unit unit = unit_from("some.ptx", TKB_SOURCE_KIND_PTX,
+	                                       tkb_text("some PTX"));
 	options single = *chosen;
 
 	single.worker_count = 1;
@@ -291,12 +276,10 @@ TEST(tools_memory, that_is_damaged_is_asked_anew_and_replaced)
 static void script_ptxas(void)
 {
 	make_folders("bin");
-	write_text("bin/ptxas",
-	           text("#!/bin/sh\n"
-	                "[ \"$1\" != --version ] || exec cat version\n"
-	                "exec %s \"$@\"\n",
-	                real_ptxas()));
-	SYS(chmod("bin/ptxas", 0755));
+	(void)write_script("bin/ptxas",
+	                   "[ \"$1\" != --version ] || exec cat version\n"
+	                   "exec %s \"$@\"\n",
+	                   real_ptxas());
 	write_text("version", "release 13.0, V13.0.1\n");
 }
 
@@ -365,12 +348,9 @@ static void use_nvrtc(void)
 /* Does this need a worker? */
 static bool compile_cuda(const options *chosen)
 {
-	static const char source[] = "extern \"C\" __global__ void k() {}\n";
-	const struct tkb_unit unit = {
-		SIZED(unit), .name = "k.cu", .target = "cuda:90",
-		.kind = TKB_SOURCE_KIND_CUDA,
-		.source = { source, sizeof(source) - 1 }
-	};
+	const struct tkb_unit unit =
+		unit_from("k.cu", TKB_SOURCE_KIND_CUDA,
+	                  tkb_text("extern \"C\" __global__ void k() {}\n"));
 	COMPILER(compiler) = open_compiler(chosen);
 	const size_t before = count_lines("started");
 	const char *tools = NULL;
@@ -403,17 +383,12 @@ TEST(tools_memory, has_nvrtc_where_cuda_is_compiled)
 /* An answer that stands on the file "tool"; and what it is the answer to. */
 static struct tkb_bytes answer_of(const char *version)
 {
-	struct tkb_buf buf = TKB_BUF_INIT(4096);
-	struct tkb_bytes answer = { NULL, 0 };
-	unsigned char *const copy = test_alloc(4096);
+	struct tkb_buf *buf = test_buf(4096);
 
-	tkb_field_add_text(&buf, TKB_FIELD_PTXAS_VERSION, version);
-	tkb_tool_file_add(&buf, "tool");
-	tkb_tool_file_add(&buf, "absent");
-	memcpy(copy, buf.data, buf.size);
-	answer = (struct tkb_bytes){ copy, buf.size };
-	tkb_buf_release(&buf);
-	return answer;
+	tkb_field_add_text(buf, TKB_FIELD_PTXAS_VERSION, version);
+	tkb_tool_file_add(buf, "tool");
+	tkb_tool_file_add(buf, "absent");
+	return tkb_buf_bytes(buf);
 }
 
 static struct tkb_digest question_of(unsigned number)
@@ -444,8 +419,6 @@ static bool is_known(unsigned number, struct tkb_bytes answer)
 
 TEST(tools_memory, does_not_believe_a_damaged_byte)
 {
-	unsigned char *damaged;
-
 	make_folders("root");
 	write_text("tool", "a tool");
 	struct tkb_bytes answer = answer_of("1");
@@ -453,10 +426,10 @@ TEST(tools_memory, does_not_believe_a_damaged_byte)
 	CHECK(is_known(1, answer));
 	CHECK(!is_known(2, answer));
 	struct tkb_bytes whole = read_file(memory);
-	damaged = test_alloc(whole.size);
 	for (size_t i = 0; i < whole.size; i++) {
-		memcpy(damaged, whole.data, whole.size);
-		damaged[i] ^= (unsigned char)(1u << i % 8);
+		char *damaged = test_bytes(whole);
+
+		damaged[i] ^= (char)(1u << i % 8);
 		write_file(memory, (struct tkb_bytes){ damaged, whole.size });
 		CHECK(!is_known(1, answer));
 		write_file(memory, (struct tkb_bytes){ whole.data, i });
@@ -470,20 +443,19 @@ TEST(tools_memory, does_not_believe_a_damaged_byte)
 static void forge(struct tkb_bytes body)
 {
 	static const char magic[] = "tkbundle tools 1\n";
-	struct tkb_buf file = TKB_BUF_INIT(TKB_MIB);
+	BUF(file, TKB_MIB);
 	const struct tkb_digest digest = digest_of(body);
 
 	tkb_buf_add_text(&file, magic);
 	tkb_buf_add(&file, (struct tkb_bytes){ &digest, sizeof(digest) });
 	tkb_buf_add(&file, body);
 	write_file(memory, tkb_buf_bytes(&file));
-	tkb_buf_release(&file);
 }
 
 TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 {
 	const struct tkb_digest query = question_of(1);
-	struct tkb_buf body = TKB_BUF_INIT(TKB_MIB);
+	BUF(body, TKB_MIB);
 
 	make_folders("root/.tkbundle");
 	write_text("tool", "a tool");
@@ -510,7 +482,6 @@ TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 		if (is_known(1, tkb_bytes_slice(answer, 0, i)))
 			CHECK(i > answer.size - 16);
 	}
-	tkb_buf_release(&body);
 }
 
 TEST(tools_memory, wants_every_file_as_it_was)
@@ -534,7 +505,7 @@ TEST(tools_memory, does_not_keep_what_stands_on_nothing)
 
 	make_folders("root");
 	remember(1, (struct tkb_bytes){ fields, 0 });
-	remember(1, (struct tkb_bytes){ fields, strlen(fields) });
+	remember(1, tkb_text(fields));
 	CHECK(!exists(memory));
 }
 

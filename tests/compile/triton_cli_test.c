@@ -186,8 +186,7 @@ TEST(triton_cli, a_list_may_name_pythons)
 {
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
-	write_text("own", text("#!/bin/sh\nexec %s \"$@\"\n", triton_python));
-	SYS(chmod("own", 0755));
+	(void)write_script("own", "exec %s \"$@\"\n", triton_python);
 	write_text("list.json",
 	           text("[{%s, %s, \"python\": \"%s/own\"}, "
 	                "{%s, %s, \"python\": \"no-such-python\"}, "

@@ -95,17 +95,6 @@ struct tkb_triton *open_triton_for(const char *kernels)
 	return open_triton();
 }
 
-/* With a zero behind it. */
-static struct tkb_bytes copy(struct tkb_bytes bytes)
-{
-	char *const room = test_alloc(bytes.size + 1);
-
-	if (bytes.size != 0)
-		memcpy(room, bytes.data, bytes.size);
-	room[bytes.size] = '\0';
-	return (struct tkb_bytes){ room, bytes.size };
-}
-
 struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 {
 	const struct tkb_triton_compiled *compiled = NULL;
@@ -116,8 +105,7 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 	if (made.rc != 0)
 		return made;
 	made.rc = tkb_triton_wait(compile, TKB_FOREVER, &compiled, &made.err);
-	struct tkb_bytes log = tkb_triton_log(compile);
-	made.log = text("%.*s", (int)log.size, (const char *)log.data);
+	made.log = test_bytes(tkb_triton_log(compile));
 	if (made.rc == 0) {
 		made.compiled = *compiled;
 		made.compiled.key = text("%s", compiled->key);
@@ -126,18 +114,24 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 		made.compiled.kernel = text("%s", compiled->kernel);
 		made.compiled.version = text("%s", compiled->version);
 		made.compiled.note = text("%s", compiled->note);
-		made.compiled.product = copy(compiled->product);
+		made.compiled.product.data = test_bytes(compiled->product);
 	}
 	tkb_triton_free(compile);
 	return made;
 }
 
+struct tkb_triton_unit unit_of(const char *kernel, const char *signature)
+{
+	return CHOSEN(tkb_triton_unit, .file = "kernels.py", .kernel = kernel,
+	              .signature = signature, .target = "cuda:90");
+}
+
 struct made make_kernel(struct tkb_triton *triton, const char *kernel,
                         const char *signature)
 {
-	return make(triton, &CHOSEN(tkb_triton_unit, .file = "kernels.py",
-	                            .kernel = kernel, .signature = signature,
-	                            .target = "cuda:90"));
+	const struct tkb_triton_unit unit = unit_of(kernel, signature);
+
+	return make(triton, &unit);
 }
 
 struct tkb_triton_compiled must_make(struct tkb_triton *triton,
@@ -151,12 +145,20 @@ struct tkb_triton_compiled must_make(struct tkb_triton *triton,
 	return made.compiled;
 }
 
+void must_refuse(struct tkb_triton *triton, const struct tkb_triton_unit *unit,
+                 int status, const char *part)
+{
+	struct made made = make(triton, unit);
+
+	CHECK_FAILS(made.rc, status, &made.err, part);
+}
+
 void must_fail(struct tkb_triton *triton, const char *kernel,
                const char *signature, int status, const char *part)
 {
-	struct made made = make_kernel(triton, kernel, signature);
+	const struct tkb_triton_unit unit = unit_of(kernel, signature);
 
-	CHECK_FAILS(made.rc, status, &made.err, part);
+	must_refuse(triton, &unit, status, part);
 }
 
 void write_kernels(const char *rest)

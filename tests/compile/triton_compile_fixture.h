@@ -49,7 +49,12 @@ struct made make_kernel(struct tkb_triton *triton, const char *kernel,
 struct tkb_triton_compiled must_make(struct tkb_triton *triton,
                                      const char *kernel, const char *signature);
 
+/* A unit of "kernels.py" for cuda:90. */
+struct tkb_triton_unit unit_of(const char *kernel, const char *signature);
+
 /* It must fail, and say `part`. */
+void must_refuse(struct tkb_triton *triton, const struct tkb_triton_unit *unit,
+                 int status, const char *part);
 void must_fail(struct tkb_triton *triton, const char *kernel,
                const char *signature, int status, const char *part);
 

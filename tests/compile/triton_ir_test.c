@@ -208,8 +208,7 @@ TEST(triton_ir, has_metadata_that_are_an_object)
 	need_triton(TRITON_USUAL);
 	write_text("k.ttgir", OF_LAYOUTS);
 	TRITON(triton) = open_triton();
-	struct made made = make(triton, &ir);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	must_refuse(triton, &ir, TKB_ERR_INVALID,
 	            "the metadata are not a JSON object");
 }
 
@@ -220,14 +219,12 @@ TEST(triton_ir, takes_no_names_and_a_kernel_no_metadata)
 
 	need_triton(TRITON_USUAL);
 	TRITON(triton) = open_triton();
-	struct made made = make(triton, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	must_refuse(triton, &unit, TKB_ERR_INVALID,
 	            "'k.ttir' is IR: it takes no kernel and no signature");
 	unit.file = "k.py";
 	unit.signature = "i32";
 	unit.metadata = (struct tkb_bytes){ "{}", 2 };
-	made = make(triton, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	must_refuse(triton, &unit, TKB_ERR_INVALID,
 	            "'k.py' is not IR: only IR takes metadata");
 }
 

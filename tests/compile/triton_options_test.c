@@ -9,10 +9,7 @@
 TEST(triton_options, options_are_those_of_a_launch)
 {
 	TRITON(triton) = open_triton_for(copy_kernel);
-	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
-		                        .kernel = "copy_kernel",
-		                        .signature = COPY_SIGNATURE,
-		                        .target = "cuda:90" };
+	struct tkb_triton_unit unit = unit_of("copy_kernel", COPY_SIGNATURE);
 	struct made made;
 
 	struct made plain = make(triton, &unit);
@@ -85,13 +82,11 @@ TEST(triton_options, each_target_has_its_entry)
 			.data,
 		".target sm_100a");
 	unit.target = "hip:gfx9999";
-	made = make(triton, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	must_refuse(triton, &unit, TKB_ERR_INVALID,
 	            "there is no target 'hip:gfx9999'");
 	EACH(i, wrong) {
 		unit.target = wrong[i];
-		made = make(triton, &unit);
-		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+		must_refuse(triton, &unit, TKB_ERR_INVALID,
 		            text("'%s' is not a target", wrong[i]));
 	}
 }
@@ -132,12 +127,11 @@ TEST(triton_options, another_ptxas_is_another_key)
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	const char *ptxas = run(triton_python, TKB_SCRIPT, "ptxas", NULL).out;
-	write_text("ptxas", text("#!/bin/sh\n"
-	                         "[ \"$1\" != --version ] || exec echo "
-	                         "'release 12.8, V12.8.99'\n"
-	                         "exec %.*s \"$@\"\n",
-	                         (int)strcspn(ptxas, "\n"), ptxas));
-	SYS(chmod("ptxas", 0755));
+	(void)write_script("ptxas",
+	                   "[ \"$1\" != --version ] || exec echo "
+	                   "'release 12.8, V12.8.99'\n"
+	                   "exec %.*s \"$@\"\n",
+	                   (int)strcspn(ptxas, "\n"), ptxas);
 	TRITON(triton) = open_triton();
 	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 
@@ -164,8 +158,7 @@ TEST(triton_options, a_ptxas_that_is_named_must_be_one)
 	      "there is no program 'no/ptxas'");
 
 	write_kernels(copy_kernel);
-	write_text("echo", "#!/bin/sh\n");
-	SYS(chmod("echo", 0755));
+	(void)write_script("echo", "%s", "");
 	triton = open_triton_of(&echo);
 	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_IO,
 	          "echo' does not print a version like ptxas");
@@ -384,13 +377,8 @@ TEST(triton_options, what_is_wanted_twice_is_compiled_once)
 	const struct tkb_triton_compiled *made[3] = { NULL };
 
 	for (size_t i = 0; i < 3; i++) {
-		const struct tkb_triton_unit unit = {
-			SIZED(unit),
-			.file = "kernels.py",
-			.kernel = "copy_kernel",
-			.signature = signatures[i],
-			.target = "cuda:90",
-		};
+		const struct tkb_triton_unit unit =
+			unit_of("copy_kernel", signatures[i]);
 
 		OK(tkb_triton_submit(triton, &unit, &compiles[i], ERR));
 	}

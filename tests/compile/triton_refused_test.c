@@ -120,15 +120,14 @@ TEST(triton_refused, what_ptxas_refuses_is_told_whole)
 {
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
-	write_text("ptxas", "#!/bin/sh\n"
-	                    "if [ \"$1\" = --version ]; then\n"
-	                    "echo 'Cuda compilation tools, release 12.8, "
-	                    "V12.8.93'\n"
-	                    "else\n"
-	                    "echo 'ptxas fatal   : of its own' >&2\n"
-	                    "exit 255\n"
-	                    "fi\n");
-	SYS(chmod("ptxas", 0755));
+	(void)write_script("ptxas",
+	                   "if [ \"$1\" = --version ]; then\n"
+	                   "echo 'Cuda compilation tools, release 12.8, "
+	                   "V12.8.93'\n"
+	                   "else\n"
+	                   "echo 'ptxas fatal   : of its own' >&2\n"
+	                   "exit 255\n"
+	                   "fi\n");
 	TRITON(triton) = open_triton();
 	(void)must_make(triton, "copy_kernel", "*fp32, *fp32, i32, 128");
 
@@ -206,10 +205,8 @@ TEST(triton_refused, a_file_cannot_disturb_its_worker)
 /* A Python that runs `arguments` of the usual one. */
 static const char *write_python(const char *arguments)
 {
-	write_text("python", text("#!/bin/sh\nexec %s %s \"$@\"\n",
-	                          triton_python, arguments));
-	SYS(chmod("python", 0755));
-	return text("%s/python", test_folder());
+	return write_script("python", "exec %s %s \"$@\"\n", triton_python,
+	                    arguments);
 }
 
 TEST(triton_refused, a_python_without_triton_is_named)
@@ -279,8 +276,7 @@ TEST(triton_refused, pythons_are_looked_for)
 	options.python = "./python3";
 	FAILS(tkb_triton_open(&options, &triton, ERR), TKB_ERR_IO,
 	      "there is no Python at './python3'");
-	SYS(mkdir("venv", 0777));
-	SYS(mkdir("venv/bin", 0777));
+	make_folders("venv/bin");
 	SYS(symlink("/bin/true", "venv/bin/python3"));
 	SYS(symlink("/bin/true", "venv/bin/python7"));
 

@@ -11,11 +11,10 @@ static const char *const stages[] = { "ttir", "ttgir", "llir", "ptx", "cubin" };
 /* copy_kernel, as COPY_SIGNATURE has it. */
 static struct tkb_triton_unit copy_unit(const char *stage)
 {
-	return (struct tkb_triton_unit){
-		SIZED(struct tkb_triton_unit), .file = "kernels.py",
-		.kernel = "copy_kernel",       .signature = COPY_SIGNATURE,
-		.target = "cuda:90",           .stage = stage
-	};
+	struct tkb_triton_unit unit = unit_of("copy_kernel", COPY_SIGNATURE);
+
+	unit.stage = stage;
+	return unit;
 }
 
 /* Of Triton 3.3, what PTX was made before shows in the layout that IR names. */
@@ -94,12 +93,9 @@ TEST(triton_stage, is_made_of_a_kernel_that_a_later_one_refuses)
 	TRITON(triton) = open_triton();
 	struct made made = make(triton, &unit);
 	CHECK_OK(made.rc, &made.err);
-	CHECK_CONTAINS(text("%.*s", (int)made.compiled.product.size,
-	                    (const char *)made.compiled.product.data),
-	               "nonsense");
+	CHECK_CONTAINS(made.compiled.product.data, "nonsense");
 	unit.stage = "cubin";
-	made = make(triton, &unit);
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	must_refuse(triton, &unit, TKB_ERR_INVALID,
 	            "'copy_kernel' does not compile: PTXASError");
 }
 
@@ -118,8 +114,7 @@ TEST(triton_stage, of_ir_is_its_own_or_a_later_one)
 		CHECK_OK(made.rc, &made.err);
 		CHECK_CONTAINS(made.compiled.product.data, "@k()");
 		ir.stage = "glir";
-		made = make(triton, &ir);
-		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+		must_refuse(triton, &ir, TKB_ERR_INVALID,
 		            text("Triton %s makes no glir of 'k.ttir'",
 		                 versions[i]));
 	}
@@ -130,9 +125,7 @@ TEST(triton_stage, that_there_is_not_is_refused)
 {
 	const struct tkb_triton_unit unit = copy_unit("sass");
 	TRITON(triton) = open_triton_for(copy_kernel);
-	struct made made = make(triton, &unit);
-
-	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	must_refuse(triton, &unit, TKB_ERR_INVALID,
 	            "there is no stage 'sass'; there are ttir, glir, ttgir, "
 	            "llir, ptx, cubin, amdgcn and hsaco");
 }

@@ -53,8 +53,7 @@ TEST(stage_cubin, of_what_ptxas_refuses_is_answered_in_its_words)
 		order_of(HEAD ".visible .entry k() { frobnicate; }\n");
 
 	order.ptxas = real_ptxas();
-	order.fields[0] =
-		(struct stage_field){ TKB_FIELD_NAME, "it's here/k.ptx" };
+	set_field(&order, 0, TKB_FIELD_NAME, "it's here/k.ptx");
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -79,7 +78,7 @@ TEST(stage_cubin, whose_ptx_was_made_here_is_repeated_by_writing_that_first)
 	need_llvm();
 	order.input = TKB_INPUT_LLIR;
 	order.ptxas = fake_ptxas("echo 'ptxas error: no' >&2; exit 3");
-	order.fields[0] = (struct stage_field){ TKB_FIELD_NAME, "k.ll" };
+	set_field(&order, 0, TKB_FIELD_NAME, "k.ll");
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -101,16 +100,15 @@ TEST(stage_cubin, is_asked_for_with_the_options_that_triton_gives)
 	CHECK_STR(said(), "<-lineinfo>\n<-v>\n<--gpu-name=sm_90a>\n"
 	                  "</dev/stdin>\n<-o>\n</dev/stdout>\n");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_LINE_INFO_OFF, "1" };
-	order.fields[1] =
-		(struct stage_field){ TKB_FIELD_PTXAS_OPTION, "--opt-level" };
-	order.fields[2] = (struct stage_field){ TKB_FIELD_PTXAS_OPTION, "0 1" };
+	set_field(&order, 0, TKB_FIELD_LINE_INFO_OFF, "1");
+	set_field(&order, 1, TKB_FIELD_PTXAS_OPTION, "--opt-level");
+	set_field(&order, 2, TKB_FIELD_PTXAS_OPTION, "0 1");
 	order.arch = "80";
 	(void)stage(&order);
 	CHECK_STR(said(), "<-v>\n<--opt-level>\n<0 1>\n<--gpu-name=sm_80>\n"
 	                  "</dev/stdin>\n<-o>\n</dev/stdout>\n");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
+	set_field(&order, 0, TKB_FIELD_FUSION_OFF, "1");
 	(void)stage(&order);
 	CHECK_STR(said(), "<-lineinfo>\n<--fmad=false>\n<-v>\n"
 	                  "<--opt-level>\n<0 1>\n<--gpu-name=sm_80>\n"
@@ -128,25 +126,26 @@ TEST(stage_cubin, from_a_ptxas_that_a_signal_ends_fails_with_its_name)
 	CHECK_CONTAINS(made.log, "to repeat it");
 }
 
-TEST(stage_cubin, from_a_ptxas_that_writes_nothing_is_refused)
+TEST(stage_cubin, from_a_ptxas_that_makes_none_is_refused)
 {
-	const struct stage_request order = faked("exit 0");
+	static const struct {
+		const char *script;
+		const char *says;
+	} cases[] = {
+		{ "exit 0", "ptxas succeeded, but made nothing" },
+		{ "echo 'no cubin'", "ptxas succeeded, but made no cubin" },
+		{ "exec cat /dev/zero >&2",
+		  "ptxas was killed: it wrote more than 128 MiB" },
+	};
+
+	EACH(i, cases) {
+		const struct stage_request order = faked(cases[i].script);
+
+		CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, cases[i].says);
+	}
+	const struct stage_request order =
+		faked("printf '\\177ELF and nothing more'");
 	const struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "ptxas succeeded, but made nothing");
-}
-
-TEST(stage_cubin, from_a_ptxas_that_writes_nonsense_is_refused)
-{
-	struct stage_request order = faked("echo 'no cubin'");
-	struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "ptxas succeeded, but made no cubin");
-
-	order = faked("printf '\\177ELF and nothing more'");
-	made = stage(&order);
 	CHECK(made.rc < 0);
 	CHECK_CONTAINS(made.err.message, "the cubin that was made");
 }
@@ -168,15 +167,6 @@ TEST(stage_cubin, for_another_gpu_or_kernel_is_refused)
 	made = stage(&order);
 	CHECK(made.rc < 0);
 	CHECK_CONTAINS(made.err.message, "80");
-}
-
-TEST(stage_cubin, from_a_ptxas_that_prints_without_end_stops_at_a_limit)
-{
-	const struct stage_request order = faked("exec cat /dev/zero >&2");
-	const struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "ptxas was killed: it wrote more than 128 MiB");
 }
 
 /* Milliseconds. */
@@ -201,7 +191,7 @@ TEST(stage_cubin, leaves_no_file_and_opens_none_for_ptxas_but_its_three)
 	struct stage_request order = faked(text(
 		"ls /proc/self/fd | wc -l >%s/count; exit 1", test_folder()));
 
-	CHECK_INT(run("/bin/mkdir", "temporary", NULL).status, 0);
+	make_folders("temporary");
 	order.variables[0] = text("TMPDIR=%s/temporary", test_folder());
 	(void)stage(&order);
 	CHECK_INT(atoi(read_file("count").data), 4); /* and that of ls */
@@ -223,7 +213,7 @@ static const char *taken(const struct stage_request *order)
 
 static const char *versioned(const char *name, const char *version)
 {
-	return script(name, text("echo release %s, V%s.1", version, version));
+	return write_script(name, "echo release %s, V%s.1\n", version, version);
 }
 
 TEST(stage_cubin, ptxas_is_the_named_one_then_tritons_then_the_toolkits)
@@ -231,8 +221,8 @@ TEST(stage_cubin, ptxas_is_the_named_one_then_tritons_then_the_toolkits)
 	struct stage_request order = { .input = TKB_INPUT_NONE };
 	const char *const folder = test_folder();
 
-	CHECK_INT(run("/bin/mkdir", "-p", "home/bin", "path/bin", NULL).status,
-	          0);
+	make_folders("home/bin");
+	make_folders("path/bin");
 	(void)versioned("home/bin/ptxas", "12.1");
 	(void)versioned("path/bin/ptxas", "12.2");
 	order.variables[0] = text("CUDA_HOME=%s/home", folder);
@@ -276,16 +266,16 @@ TEST(stage_cubin, a_named_ptxas_that_is_not_there_is_not_replaced)
 	order.variables[0] = text("TRITON_PTXAS_PATH=%s", test_folder());
 	CHECK_STAGE_FAILS(&order, TKB_ERR_IO, "there is no program '");
 
-	order.ptxas = script("other", "echo I am something else");
+	order.ptxas = write_script("other", "echo I am something else\n");
 	CHECK_STAGE_FAILS(&order, TKB_ERR_IO,
 	                  "does not print a version like ptxas");
 }
 
 TEST(stage_cubin, a_ptxas_is_asked_for_its_version_once_until_it_changes)
 {
-	const char *const path = script(
-		"counted", text("echo >>%s/asked; echo release 12.8, V12.8.93",
-	                        test_folder()));
+	const char *const path = write_script(
+		"counted", "echo >>%s/asked; echo release 12.8, V12.8.93\n",
+		test_folder());
 	const struct stage_request order = { .input = TKB_INPUT_NONE,
 		                             .ptxas = path };
 	struct stage_request orders[2] = { order, order };
@@ -311,7 +301,7 @@ TEST(stage_cubin, ptx_must_have_one_kernel_or_the_one_that_is_named)
 	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
 	                  "the PTX has several kernels: name one of a, b");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_KERNEL, "b" };
+	set_field(&order, 0, TKB_FIELD_KERNEL, "b");
 	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK_STR(made.kernel, "b");
@@ -331,7 +321,7 @@ static struct stage_request linked(const char *ptx)
 	struct stage_request order = order_of(ptx);
 
 	order.with_tools = true;
-	order.fields[0] = (struct stage_field){ TKB_FIELD_WITH_NVJITLINK, "1" };
+	set_field(&order, 0, TKB_FIELD_WITH_NVJITLINK, "1");
 	order.ptxas = "/nonexistent/ptxas"; /* is not looked for */
 	order.input = TKB_INPUT_NONE;
 	struct stage_made made = stage(&order);
@@ -346,8 +336,7 @@ static bool has_same_cubin(const struct stage_made *a,
 {
 	CHECK_INT(a->rc, 0);
 	CHECK_INT(b->rc, 0);
-	return a->cubin.size == b->cubin.size &&
-	       memcmp(a->cubin.data, b->cubin.data, a->cubin.size) == 0;
+	return tkb_bytes_equal(a->cubin, b->cubin);
 }
 
 TEST(stage_cubin, comes_of_ptx_by_nvjitlink_without_any_ptxas)
@@ -359,7 +348,7 @@ TEST(stage_cubin, comes_of_ptx_by_nvjitlink_without_any_ptxas)
 	CHECK_STR(made.err.message, "");
 	CHECK(memcmp(made.cubin.data, "\177ELF", 4) == 0);
 	CHECK(made.ptxas == NULL);
-	CHECK_INT(count_words(made.nvjitlink, "."), 2);
+	CHECK_INT(count_parts(made.nvjitlink, "."), 2);
 	CHECK_CONTAINS(made.tools, text("nvJitLink %s (/", made.nvjitlink));
 	CHECK_CONTAINS(made.log, "ptxas info");
 	CHECK(has_same_cubin(&made, &again));
@@ -377,8 +366,7 @@ TEST(stage_cubin, of_what_nvjitlink_refuses_is_answered_in_its_words)
 	CHECK_CONTAINS(made.log, "Ptx assembly aborted due to errors");
 
 	order = linked(HEAD ENTRY("k"));
-	order.fields[1] =
-		(struct stage_field){ TKB_FIELD_PTXAS_OPTION, "--frobnicate" };
+	set_field(&order, 1, TKB_FIELD_PTXAS_OPTION, "--frobnicate");
 	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "frobnicate");
 }
 
@@ -394,16 +382,15 @@ TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 	                    "st.global.f32 [%rd], %f3;\nret;\n}\n");
 	const struct stage_made fused = stage(&order);
 
-	order.fields[1] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
+	set_field(&order, 1, TKB_FIELD_FUSION_OFF, "1");
 	struct stage_made made = stage(&order);
 	CHECK(!has_same_cubin(&made, &fused));
 
-	order.fields[1] =
-		(struct stage_field){ TKB_FIELD_PTXAS_OPTION, "--fmad=false" };
+	set_field(&order, 1, TKB_FIELD_PTXAS_OPTION, "--fmad=false");
 	struct stage_made other = stage(&order);
 	CHECK(has_same_cubin(&made, &other));
 
-	order.fields[1] = (struct stage_field){ TKB_FIELD_LINE_INFO_OFF, "1" };
+	set_field(&order, 1, TKB_FIELD_LINE_INFO_OFF, "1");
 	made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK(made.cubin.size < fused.cubin.size);
@@ -413,7 +400,7 @@ TEST(stage_cubin, without_nvjitlink_is_refused_in_one_sentence)
 {
 	struct stage_request order = order_of(HEAD ENTRY("k"));
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_WITH_NVJITLINK, "1" };
+	set_field(&order, 0, TKB_FIELD_WITH_NVJITLINK, "1");
 	struct stage_made made = stage(&order);
 	if (made.rc == 0)
 		skip();

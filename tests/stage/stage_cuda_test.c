@@ -21,16 +21,6 @@ static struct stage_request order_of(const char *source)
 	return order;
 }
 
-static void add_field(struct stage_request *order, enum tkb_field field,
-                      const char *text)
-{
-	size_t i = 0;
-
-	while (order->fields[i].text != NULL)
-		i++;
-	order->fields[i] = (struct stage_field){ field, text };
-}
-
 TEST(stage_cuda, becomes_ptx_and_a_cubin)
 {
 	struct stage_request order =
@@ -45,7 +35,7 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 
 	/* It is of the same release, so it takes the PTX. */
 	order.product = TKB_PRODUCT_CUBIN;
-	add_field(&order, TKB_FIELD_WITH_NVJITLINK, "1");
+	set_field(&order, 0, TKB_FIELD_WITH_NVJITLINK, "1");
 	made = stage(&order);
 	if (made.rc == TKB_ERR_UNSUPPORTED)
 		skip();
@@ -54,7 +44,7 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 	CHECK_CONTAINS(made.ptx.data, ".visible .entry k(");
 	CHECK_CONTAINS(made.ptx.data, ".target sm_90a");
 	CHECK(made.cubin.size > 0);
-	CHECK_INT(count_words(made.nvrtc, "."), 2);
+	CHECK_INT(count_parts(made.nvrtc, "."), 2);
 	CHECK_CONTAINS(made.tools, text("NVRTC %s (/", made.nvrtc));
 }
 
@@ -87,7 +77,7 @@ TEST(stage_cuda, finds_nvrtcs_parts_where_a_link_leads)
 	const char *library = text("%s/lib/libnvrtc.so.13", toolkit);
 	if (!exists(library))
 		skip();
-	CHECK_INT(run("/bin/mkdir", "-p", "cuda/lib", NULL).status, 0);
+	make_folders("cuda/lib");
 	CHECK_INT(run("/bin/ln", "-s", library, "cuda/lib", NULL).status, 0);
 	order.variables[0] = text("CUDA_HOME=%s/cuda", test_folder());
 	compile_in_a_bare_system(&order);
@@ -102,7 +92,7 @@ TEST(stage_cuda, that_is_wrong_is_answered_in_nvrtcs_words)
 	                 "	q[0] = 1;\n"
 	                 "}\n");
 
-	add_field(&order, TKB_FIELD_NAME, "somewhere/a.cu");
+	set_field(&order, 0, TKB_FIELD_NAME, "somewhere/a.cu");
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -136,15 +126,17 @@ TEST(stage_cuda, includes_what_lies_beside_it_and_where_the_options_say)
 	                 "	p[0] = BESIDE + ELSEWHERE + GIVEN;\n"
 	                 "}\n");
 
-	CHECK_INT(run("/bin/mkdir", "here", "there", NULL).status, 0);
+	make_folders("here");
+	make_folders("there");
 	write_text("here/beside.h", "#define BESIDE 1\n");
 	write_text("there/elsewhere.h", "#define ELSEWHERE 2\n");
 	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "beside.h");
 
-	add_field(&order, TKB_FIELD_NAME, text("%s/here/a.cu", test_folder()));
-	add_field(&order, TKB_FIELD_NVRTC_OPTION,
+	set_field(&order, 0, TKB_FIELD_NAME,
+	          text("%s/here/a.cu", test_folder()));
+	set_field(&order, 1, TKB_FIELD_NVRTC_OPTION,
 	          text("-I%s/there", test_folder()));
-	add_field(&order, TKB_FIELD_NVRTC_OPTION, "-DGIVEN=4");
+	set_field(&order, 2, TKB_FIELD_NVRTC_OPTION, "-DGIVEN=4");
 	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), "1088421888"); /* 7.0f */
 }
@@ -158,17 +150,17 @@ TEST(stage_cuda, no_path_gets_into_the_ptx)
 	                 "	twice(p);\n"
 	                 "}\n");
 
-	CHECK_INT(run("/bin/mkdir", "here", NULL).status, 0);
+	make_folders("here");
 	write_text("here/beside.h", "__device__ inline void twice(float *p)\n"
 	                            "{\n"
 	                            "	p[0] *= 2;\n"
 	                            "}\n");
-	add_field(&order, TKB_FIELD_NAME, "here/a.cu");
+	set_field(&order, 0, TKB_FIELD_NAME, "here/a.cu");
 	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), "\t.file\t1 \"a.cu\"\n");
 	CHECK_CONTAINS(made.ptx.data, "\t.file\t2 \"beside.h\"\n");
-	CHECK_INT(count_words(made.ptx.data, test_folder()), 0);
-	CHECK_INT(count_words(made.ptx.data, "here"), 0);
+	CHECK_INT(count_parts(made.ptx.data, test_folder()), 0);
+	CHECK_INT(count_parts(made.ptx.data, "here"), 0);
 
 	CHECK_INT(run("/bin/mv", "here", "there", NULL).status, 0);
 	order.fields[0].text = "there/a.cu";
@@ -188,11 +180,11 @@ TEST(stage_cuda, line_numbers_and_fusion_can_be_left_out)
 	CHECK_CONTAINS(ptx_of(&made), ".loc");
 	CHECK_CONTAINS(made.ptx.data, "fma.rn.f32");
 
-	add_field(&order, TKB_FIELD_LINE_INFO_OFF, "1");
-	add_field(&order, TKB_FIELD_FUSION_OFF, "1");
+	set_field(&order, 0, TKB_FIELD_LINE_INFO_OFF, "1");
+	set_field(&order, 1, TKB_FIELD_FUSION_OFF, "1");
 	made = stage(&order);
-	CHECK_INT(count_words(ptx_of(&made), ".loc"), 0);
-	CHECK_INT(count_words(made.ptx.data, "fma.rn.f32"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), ".loc"), 0);
+	CHECK_INT(count_parts(made.ptx.data, "fma.rn.f32"), 0);
 }
 
 TEST(stage_cuda, a_kernel_is_named_as_in_cpp_or_as_in_the_ptx)
@@ -213,7 +205,7 @@ TEST(stage_cuda, a_kernel_is_named_as_in_cpp_or_as_in_the_ptx)
 	                 "	p[0] = 2;\n"
 	                 "}\n");
 
-	add_field(&order, TKB_FIELD_KERNEL, "ns::scale<float>");
+	set_field(&order, 0, TKB_FIELD_KERNEL, "ns::scale<float>");
 	struct stage_made made = stage(&order);
 	CHECK_STR(made.err.message, "");
 	CHECK_STR(made.kernel, "_ZN2ns5scaleIfEEvPT_");
@@ -248,7 +240,7 @@ TEST(stage_cuda, an_option_that_nvrtc_does_not_know_is_named)
 	struct stage_request order =
 		order_of("extern \"C\" __global__ void k() {}\n");
 
-	add_field(&order, TKB_FIELD_NVRTC_OPTION, "--frobnicate");
+	set_field(&order, 0, TKB_FIELD_NVRTC_OPTION, "--frobnicate");
 	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "frobnicate");
 }
 
@@ -283,9 +275,9 @@ TEST(stage_cuda, is_not_asked_for_where_it_takes_no_part)
 	struct stage_request order = order_of("");
 
 	order.input = TKB_INPUT_NONE;
-	add_field(&order, TKB_FIELD_WITHOUT_NVRTC, "1");
+	set_field(&order, 0, TKB_FIELD_WITHOUT_NVRTC, "1");
 	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK(made.nvrtc == NULL);
-	CHECK_INT(count_words(made.tools, "NVRTC"), 0);
+	CHECK_INT(count_parts(made.tools, "NVRTC"), 0);
 }

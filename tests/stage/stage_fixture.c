@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stage_fixture.h"
 
-#include <ftw.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* Where tools are looked for. */
 static const char *const tool_variables[] = {
@@ -13,24 +11,6 @@ static const char *const tool_variables[] = {
 	"TRITON_PTXAS_PATH",           "TRITON_LIBDEVICE_PATH",
 	"TRITON_PTXAS_BLACKWELL_PATH",
 };
-
-static const char *worker(void)
-{
-	const char *const path = program();
-
-	return text("%.*s/tkbundle-compile", (int)(strrchr(path, '/') - path),
-	            path);
-}
-
-static struct tkb_bytes copy(struct tkb_bytes bytes)
-{
-	char *place = test_alloc(bytes.size + 1);
-
-	if (bytes.size != 0)
-		memcpy(place, bytes.data, bytes.size);
-	place[bytes.size] = '\0';
-	return (struct tkb_bytes){ place, bytes.size };
-}
 
 static void write_fields(const struct stage_request *order, struct tkb_buf *out)
 {
@@ -76,7 +56,7 @@ static struct tkb_future *submit(struct tkb_pool *pool,
 static void keep_field(struct stage_made *made, enum tkb_field field,
                        struct tkb_bytes bytes)
 {
-	const struct tkb_bytes kept = copy(bytes);
+	const struct tkb_bytes kept = { test_bytes(bytes), bytes.size };
 
 	if (field == TKB_FIELD_LLIR)
 		made->llir = kept;
@@ -110,7 +90,7 @@ static struct stage_made wait_for(struct tkb_future *future)
 
 	made.rc =
 		tkb_future_wait(future, TKB_FOREVER, &fields.bytes, &made.err);
-	made.log = copy(tkb_future_log(future)).data;
+	made.log = test_bytes(tkb_future_log(future));
 	while (made.rc == 0 &&
 	       tkb_fields_next(&fields, &field, &bytes, &err) == 0)
 		keep_field(&made, field, bytes);
@@ -125,8 +105,8 @@ void stage_all(const struct stage_request *orders, size_t count,
 	static const char *const print[] = { "--print-after-all", NULL };
 	const struct tkb_pool_options options = {
 		SIZED(options),
-		.worker =
-			orders[0].worker != NULL ? orders[0].worker : worker(),
+		.worker = orders[0].worker != NULL ? orders[0].worker
+		                                   : compile_worker(),
 		.worker_count = count < 2 ? 1 : 2,
 		.tries = orders[0].tries,
 		.arguments = orders[0].has_pass_output ? print : NULL,
@@ -166,15 +146,6 @@ void need_llvm(void)
 		skip();
 }
 
-const char *real_ptxas(void)
-{
-	const char *const path = getenv("TKB_TEST_PTXAS");
-
-	if (path == NULL)
-		skip();
-	return path;
-}
-
 static int look_for_loader(struct dl_phdr_info *info, size_t size, void *out)
 {
 	(void)size;
@@ -191,64 +162,32 @@ const char *worker_without_cache(void)
 	(void)dl_iterate_phdr(look_for_loader, &loader);
 	if (loader == NULL)
 		skip();
-	return script("worker", text("unset LD_LIBRARY_PATH\n"
-	                             "exec %s --inhibit-cache %s \"$@\"",
-	                             loader, worker()));
-}
-
-const char *script(const char *name, const char *body)
-{
-	const char *const path = text("%s/%s", test_folder(), name);
-
-	write_text(path, text("#!/bin/sh\n%s\n", body));
-	SYS(chmod(path, 0755));
-	return path;
+	return write_script("worker",
+	                    "unset LD_LIBRARY_PATH\n"
+	                    "exec %s --inhibit-cache %s \"$@\"\n",
+	                    loader, compile_worker());
 }
 
 const char *fake_ptxas(const char *body)
 {
-	return script("ptxas", text("if [ \"$1\" = --version ]; then\n"
-	                            "	echo release 12.8, V12.8.93\n"
-	                            "	exit\n"
-	                            "fi\n"
-	                            "%s",
-	                            body));
+	return write_script("ptxas",
+	                    "if [ \"$1\" = --version ]; then\n"
+	                    "	echo release 12.8, V12.8.93\n"
+	                    "	exit\n"
+	                    "fi\n"
+	                    "%s\n",
+	                    body);
 }
 
-/* What nftw() looks for, and found. */
-static const char *wanted_ending;
-static const char *found_path;
-
-static int look(const char *path, const struct stat *status, int type,
-                struct FTW *where)
+void set_field(struct stage_request *order, size_t index, enum tkb_field field,
+               const char *text)
 {
-	const size_t size = strlen(path);
-	const size_t length = strlen(wanted_ending);
-
-	(void)status, (void)where;
-	if (type != FTW_F || size < length ||
-	    strcmp(path + size - length, wanted_ending) != 0)
-		return 0;
-	found_path = text("%s", path);
-	return 1;
+	order->fields[index] = (struct stage_field){ field, text };
 }
 
-const char *fixture_file(const char *name, const char *ending)
+const char **fixture_files(const char *name, const char *ending)
 {
-	wanted_ending = ending;
-	found_path = NULL;
 	if (!exists(name))
 		unpack(name, name);
-	CHECK_INT(nftw(name, look, 16, FTW_PHYS), 1);
-	return found_path;
-}
-
-size_t count_words(const char *text, const char *word)
-{
-	size_t count = 0;
-
-	for (text = strstr(text, word); text != NULL;
-	     text = strstr(text + 1, word))
-		count++;
-	return count;
+	return files_below(name, ending);
 }

@@ -87,24 +87,20 @@ const char *ptx_of(const struct stage_made *made);
 /* Skip the test where the worker has no LLVM. */
 void need_llvm(void);
 
-/* A real ptxas; without one, the test is skipped. */
-const char *real_ptxas(void);
-
 /*
  * The worker on a machine whose loader knows no folders but its own: nothing of
  * a toolkit is found by its name alone. Skips the test where there is no glibc.
  */
 const char *worker_without_cache(void);
 
-/* A program: a script of the shell. Its path. */
-const char *script(const char *name, const char *body);
-
 /* A ptxas that tells version 12.8, and otherwise does what `body` says. */
 const char *fake_ptxas(const char *body);
 
-/* The first file in the unpacked fixture `name` that ends so. */
-const char *fixture_file(const char *name, const char *ending);
+/* Field `index` of an order; those before it must be set. */
+void set_field(struct stage_request *order, size_t index, enum tkb_field field,
+               const char *text);
 
-size_t count_words(const char *text, const char *word);
+/* The files in the fixture `name`, which is unpacked then, that end so. */
+const char **fixture_files(const char *name, const char *ending);
 
 #endif

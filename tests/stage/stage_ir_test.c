@@ -58,13 +58,13 @@ TEST(stage_ir, multiply_and_add_become_one_unless_that_is_forbidden)
 	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made = stage(&order);
 
-	CHECK_INT(count_words(ptx_of(&made), "fma.rn.f32"), 1);
+	CHECK_INT(count_parts(ptx_of(&made), "fma.rn.f32"), 1);
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
+	set_field(&order, 0, TKB_FIELD_FUSION_OFF, "1");
 	made = stage(&order);
-	CHECK_INT(count_words(ptx_of(&made), "fma.rn.f32"), 0);
-	CHECK_INT(count_words(ptx_of(&made), "mul.rn.f32"), 1);
-	CHECK_INT(count_words(ptx_of(&made), "add.rn.f32"), 1);
+	CHECK_INT(count_parts(ptx_of(&made), "fma.rn.f32"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), "mul.rn.f32"), 1);
+	CHECK_INT(count_parts(ptx_of(&made), "add.rn.f32"), 1);
 }
 
 TEST(stage_ir, pointers_to_shared_memory_have_32_bits)
@@ -74,7 +74,7 @@ TEST(stage_ir, pointers_to_shared_memory_have_32_bits)
 
 	CHECK_CONTAINS(ptx_of(&made), "mov.b32 \t%r");
 	CHECK_CONTAINS(ptx_of(&made), ", buffer;");
-	CHECK_INT(count_words(ptx_of(&made), "mov.b64 \t%rd1, buffer"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), "mov.b64 \t%rd1, buffer"), 0);
 }
 
 TEST(stage_ir, what_cannot_be_reached_traps)
@@ -90,7 +90,7 @@ TEST(stage_ir, what_cannot_be_reached_traps)
 	                 "}\n");
 	const struct stage_made made = stage(&order);
 
-	CHECK_INT(count_words(ptx_of(&made), "trap;"), 1);
+	CHECK_INT(count_parts(ptx_of(&made), "trap;"), 1);
 }
 
 TEST(stage_ir, of_several_kernels_one_must_be_named)
@@ -101,7 +101,7 @@ TEST(stage_ir, of_several_kernels_one_must_be_named)
 	                  "the IR has several kernels: name one of first, "
 	                  "second");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_KERNEL, "second" };
+	set_field(&order, 0, TKB_FIELD_KERNEL, "second");
 	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK_STR(made.kernel, "second");
@@ -204,7 +204,7 @@ TEST(stage_ir, compiles_for_every_gpu_that_llvm_knows)
 		COUNT = sizeof(archs) / sizeof(archs[0])
 	};
 	const char *const newest =
-		script("newest", "echo release 14.2, V14.2.1");
+		write_script("newest", "echo release 14.2, V14.2.1\n");
 	struct stage_request orders[COUNT];
 	struct stage_made made[COUNT];
 
@@ -232,7 +232,7 @@ TEST(stage_ir, comes_back_as_text_or_bitcode_that_compiles_to_the_same)
 	CHECK_INT(made.ptx.size, 0);
 	CHECK_CONTAINS(made.llir.data, "define ptx_kernel void @first(");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_BITCODE, "1" };
+	set_field(&order, 0, TKB_FIELD_BITCODE, "1");
 	made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK(memcmp(made.llir.data, "BC\xc0\xde", 4) == 0);
@@ -307,9 +307,9 @@ TEST(stage_ir, is_optimized_only_where_that_is_asked)
 
 	CHECK_CONTAINS(ptx_of(&made), "call.uni");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_OPTIMIZED, "1" };
+	set_field(&order, 0, TKB_FIELD_OPTIMIZED, "1");
 	made = stage(&order);
-	CHECK_INT(count_words(ptx_of(&made), "call.uni"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), "call.uni"), 0);
 }
 
 TEST(stage_ir, is_printed_after_each_pass_where_that_is_asked)
@@ -317,7 +317,7 @@ TEST(stage_ir, is_printed_after_each_pass_where_that_is_asked)
 	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made = stage(&order);
 
-	CHECK_INT(count_words(made.log, "IR Dump After"), 0);
+	CHECK_INT(count_parts(made.log, "IR Dump After"), 0);
 
 	order.has_pass_output = true;
 	made = stage(&order);
@@ -355,15 +355,14 @@ TEST(stage_ir, gets_from_libdevice_what_it_calls_and_no_more)
 	struct stage_request order = order_of(calling_ir);
 
 	write_text("library.ll", library_ir);
-	order.fields[0] =
-		(struct stage_field){ TKB_FIELD_LIBDEVICE,
-		                      text("%s/library.ll", test_folder()) };
+	set_field(&order, 0, TKB_FIELD_LIBDEVICE,
+	          text("%s/library.ll", test_folder()));
 	struct stage_made made = stage(&order);
 
-	CHECK_INT(count_words(ptx_of(&made), "__nv_"), 0);
-	CHECK_INT(count_words(ptx_of(&made), "call"), 0);
-	CHECK_INT(count_words(ptx_of(&made), "__nvvm_reflect"), 0);
-	CHECK_INT(count_words(ptx_of(&made), "0f3F800000"), 0); /* ftz is 1 */
+	CHECK_INT(count_parts(ptx_of(&made), "__nv_"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), "call"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), "__nvvm_reflect"), 0);
+	CHECK_INT(count_parts(ptx_of(&made), "0f3F800000"), 0); /* ftz is 1 */
 }
 
 TEST(stage_ir, finds_libdevice_by_tritons_variable_and_in_the_toolkit)
@@ -376,8 +375,7 @@ TEST(stage_ir, finds_libdevice_by_tritons_variable_and_in_the_toolkit)
 	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 
-	CHECK_INT(run("/bin/mkdir", "-p", "cuda/nvvm/libdevice", NULL).status,
-	          0);
+	make_folders("cuda/nvvm/libdevice");
 	write_text("cuda/nvvm/libdevice/libdevice.10.bc", library_ir);
 	order.variables[0] = text("CUDA_HOME=%s/cuda", test_folder());
 	made = stage(&order);
@@ -394,9 +392,8 @@ TEST(stage_ir, that_calls_what_is_nowhere_is_refused)
 	write_text("library.ll", "define void @__nv_other() {\n"
 	                         "  ret void\n"
 	                         "}\n");
-	order.fields[0] =
-		(struct stage_field){ TKB_FIELD_LIBDEVICE,
-		                      text("%s/library.ll", test_folder()) };
+	set_field(&order, 0, TKB_FIELD_LIBDEVICE,
+	          text("%s/library.ll", test_folder()));
 	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
 	                  "'__nv_twice' is not defined, not even in '");
 
@@ -418,9 +415,8 @@ TEST(stage_ir, warnings_of_llvm_are_in_the_log)
 
 	order.source = tkb_text(text("%s%s", calling_ir, one));
 	write_text("library.ll", text("%s%s", library_ir, other));
-	order.fields[0] =
-		(struct stage_field){ TKB_FIELD_LIBDEVICE,
-		                      text("%s/library.ll", test_folder()) };
+	set_field(&order, 0, TKB_FIELD_LIBDEVICE,
+	          text("%s/library.ll", test_folder()));
 	struct stage_made made = stage(&order);
 
 	CHECK_INT(made.rc, 0);
@@ -438,9 +434,8 @@ TEST(stage_ir, that_is_cut_or_flipped_never_ends_the_test)
 
 	for (size_t i = 0; i < COUNT; i++) {
 		const size_t size = sizeof(kernel_ir) - 1;
-		char *damaged = test_alloc(size + 1);
+		char *damaged = test_bytes(tkb_text(kernel_ir));
 
-		memcpy(damaged, kernel_ir, size + 1);
 		damaged[i * 7 % size] ^= 1;
 		orders[i] = order_of(damaged);
 		if (i % 2 == 0)

@@ -1,37 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stage_fixture.h"
 
-#include <ftw.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* Real kernels, all of them, against what Triton itself made of them. */
 
-enum {
-	KERNELS_LIMIT = 64
-};
-
-/* What nftw() finds: files of LLVM IR. */
-static const char *paths[KERNELS_LIMIT];
+/* Files of LLVM IR. */
+static const char **paths;
 static size_t path_count;
-
-static int look(const char *path, const struct stat *status, int type,
-                struct FTW *where)
-{
-	(void)status, (void)where;
-	if (type == FTW_F && strlen(path) > 5 &&
-	    strcmp(path + strlen(path) - 5, ".llir") == 0) {
-		CHECK(path_count < KERNELS_LIMIT);
-		paths[path_count++] = text("%s", path);
-	}
-	return 0;
-}
 
 static void find_kernels(const char *fixture)
 {
-	path_count = 0;
-	unpack(fixture, fixture);
-	SYS(nftw(fixture, look, 16, FTW_PHYS));
+	paths = fixture_files(fixture, ".llir");
+	for (path_count = 0; paths[path_count] != NULL; path_count++)
+		continue;
 	CHECK(path_count > 0);
 }
 
@@ -62,19 +44,17 @@ static struct stage_made *compile_all(enum tkb_product product,
 	return made;
 }
 
-static bool begins_with(const char *line, const char *word)
-{
-	return strncmp(line, word, strlen(word)) == 0;
-}
-
 /* Is it of no matter what a line says: a version, a name, line numbers? */
 static bool is_noise(const char *line)
 {
 	line += strspn(line, " \t");
-	return *line == '\n' || *line == '\0' || begins_with(line, "//") ||
-	       begins_with(line, ".version") || begins_with(line, ".target") ||
-	       begins_with(line, ".loc") || begins_with(line, ".file") ||
-	       begins_with(line, "$L__tmp") || begins_with(line, "$L__func");
+	return *line == '\n' || *line == '\0' || tkb_begins_with(line, "//") ||
+	       tkb_begins_with(line, ".version") ||
+	       tkb_begins_with(line, ".target") ||
+	       tkb_begins_with(line, ".loc") ||
+	       tkb_begins_with(line, ".file") ||
+	       tkb_begins_with(line, "$L__tmp") ||
+	       tkb_begins_with(line, "$L__func");
 }
 
 /* The next line that matters, without its comment; NULL at the end. */
@@ -86,14 +66,14 @@ static const char *next_line(const char **at, size_t *length)
 		const char *line = *at;
 		const char *comment = strstr(line, "//");
 
-		if (begins_with(line, debug)) {
+		if (tkb_begins_with(line, debug)) {
 			*at = strchr(line, '}');
 			CHECK(*at != NULL);
 		}
 		*length = strcspn(line, "\n");
 		*at += strcspn(*at, "\n");
 		*at += **at == '\n';
-		if (is_noise(line) || begins_with(line, debug))
+		if (is_noise(line) || tkb_begins_with(line, debug))
 			continue;
 		if (comment != NULL && comment < line + *length)
 			*length = (size_t)(comment - line);
@@ -222,13 +202,9 @@ TEST(stage_kernels, are_byte_for_byte_tritons_where_its_llvm_is_like_ours)
 	find_kernels("triton-3.6.0-h100");
 	struct stage_made *made =
 		compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
-	for (size_t i = 0; i < path_count; i++) {
-		const struct tkb_bytes theirs = made_by_triton(paths[i], "ptx");
-
-		count +=
-			made[i].ptx.size == theirs.size &&
-			memcmp(made[i].ptx.data, theirs.data, theirs.size) == 0;
-	}
+	for (size_t i = 0; i < path_count; i++)
+		count += tkb_bytes_equal(made[i].ptx,
+		                         made_by_triton(paths[i], "ptx"));
 	CHECK_INT(count, 7);
 }
 
@@ -249,13 +225,14 @@ TEST(stage_kernels, that_call_libdevice_compile_with_it_inlined)
 {
 	struct stage_request order = { .input = TKB_INPUT_LLIR,
 		                       .product = TKB_PRODUCT_PTX };
-	const char *llir = fixture_file("triton-3.6.0-cpu", "gelu_kernel.llir");
+	const char *llir =
+		*fixture_files("triton-3.6.0-cpu", "gelu_kernel.llir");
 
 	need_llvm();
 	order.source = read_file(llir);
 	order.ptxas = fake_ptxas("exit 1");
 	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), ".entry gelu_kernel(");
-	CHECK_INT(count_words(made.ptx.data, "call"), 0);
+	CHECK_INT(count_parts(made.ptx.data, "call"), 0);
 	CHECK_CONTAINS(made.ptx.data, "fma.rn.ftz.f32");
 }

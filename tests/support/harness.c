@@ -22,6 +22,7 @@
 enum {
 	TESTS_LIMIT = 512,
 	ARGUMENTS_LIMIT = 64,
+	FILES_LIMIT = 1024,
 	TABLES_LIMIT = 4
 };
 
@@ -141,19 +142,51 @@ struct tkb_bytes test_copy(const struct tkb_buf *buf)
 	return (struct tkb_bytes){ copy, buf->size };
 }
 
+char *test_bytes(struct tkb_bytes bytes)
+{
+	char *copy = test_alloc(bytes.size + 1);
+
+	if (bytes.size != 0)
+		memcpy(copy, bytes.data, bytes.size);
+	copy[bytes.size] = '\0';
+	return copy;
+}
+
+struct tkb_bytes test_exact(struct tkb_bytes bytes)
+{
+	char *const copy = malloc(bytes.size == 0 ? 1 : bytes.size);
+
+	CHECK(copy != NULL);
+	at_end(free, copy);
+	if (bytes.size != 0)
+		memcpy(copy, bytes.data, bytes.size);
+	return (struct tkb_bytes){ copy, bytes.size };
+}
+
+const char *test_mix(uint32_t *seed, size_t count, const char *const *parts,
+                     size_t part_count)
+{
+	const char *mix = "";
+
+	for (size_t i = 0; i < count; i++) {
+		*seed = *seed * 1664525u + 1013904223u;
+		mix = text("%s%s", mix, parts[(*seed >> 16) % part_count]);
+	}
+	return mix;
+}
+
 void check_damaged(struct tkb_bytes whole,
                    bool (*is_right)(void *self, struct tkb_bytes bytes),
                    void *self)
 {
-	unsigned char *bytes = test_alloc(whole.size);
+	char *bytes = test_bytes(whole);
 	const struct tkb_bytes changed = { bytes, whole.size };
 
-	memcpy(bytes, whole.data, whole.size);
 	for (size_t bit = 0; bit < whole.size * 8; bit++) {
-		bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		bytes[bit / 8] ^= (char)(1u << bit % 8);
 		if (is_right(self, changed))
 			fail_msg("bit %zu may be flipped", bit);
-		bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		bytes[bit / 8] ^= (char)(1u << bit % 8);
 	}
 	for (size_t size = 0; size < whole.size; size++) {
 		if (is_right(self, tkb_bytes_slice(changed, 0, size)))
@@ -181,6 +214,16 @@ void at_end(void (*end)(void *self), void *self)
 
 	*ending = (struct ending){ endings, end, self };
 	endings = ending;
+}
+
+size_t count_parts(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (text = strstr(text, part); text != NULL;
+	     text = strstr(text + 1, part))
+		count++;
+	return count;
 }
 
 uint64_t now_ms(void)
@@ -641,6 +684,46 @@ size_t count_names(const char *path)
 	return count;
 }
 
+/* What nftw() looks for, and has found: it takes no argument of ours. */
+static struct {
+	const char *ending;
+	const char **paths;
+	size_t count;
+} search;
+
+static int look_at(const char *path, const struct stat *status, int type,
+                   struct FTW *where)
+{
+	const size_t size = strlen(path);
+	const size_t length = strlen(search.ending);
+
+	(void)status, (void)where;
+	if (type != FTW_F || size < length ||
+	    strcmp(path + size - length, search.ending) != 0)
+		return 0;
+	CHECK(search.count < FILES_LIMIT);
+	search.paths[search.count++] = text("%s", path);
+	return 0;
+}
+
+const char **files_below(const char *root, const char *ending)
+{
+	search.ending = ending;
+	search.paths = test_alloc((FILES_LIMIT + 1) * sizeof(*search.paths));
+	search.count = 0;
+	SYS(nftw(root, look_at, 16, FTW_PHYS));
+	(void)tkb_sort_texts(search.paths, search.count);
+	search.paths[search.count] = NULL;
+	return search.paths;
+}
+
+void make_folders(const char *path)
+{
+	const struct outcome outcome = run("mkdir", "-p", path, NULL);
+
+	must_run(&outcome, path);
+}
+
 void shell(const char *format, ...)
 {
 	va_list arguments;
@@ -655,7 +738,36 @@ void shell(const char *format, ...)
 		         outcome.err);
 }
 
+const char *write_script(const char *name, const char *format, ...)
+{
+	const char *path = text("%s/%s", test_folder(), name);
+	va_list arguments;
+
+	va_start(arguments, format);
+	write_text(path, text("#!/bin/sh\n%s", printed(format, arguments)));
+	va_end(arguments);
+	SYS(chmod(path, 0755));
+	return path;
+}
+
 const char *program(void)
 {
 	return TKB_PROGRAM;
+}
+
+const char *compile_worker(void)
+{
+	const char *const path = program();
+
+	return text("%.*s/tkbundle-compile", (int)(strrchr(path, '/') - path),
+	            path);
+}
+
+const char *real_ptxas(void)
+{
+	const char *const path = getenv("TKB_TEST_PTXAS");
+
+	if (path == NULL)
+		skip();
+	return path;
 }

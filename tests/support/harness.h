@@ -134,8 +134,16 @@ void *test_alloc(size_t size);
 struct tkb_buf *test_buf(size_t limit);
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A copy of what is in `buf`, which lives as long as the test. */
+/* Copies that live as long as the test; this one has a zero behind its bytes. */
 struct tkb_bytes test_copy(const struct tkb_buf *buf);
+char *test_bytes(struct tkb_bytes bytes);
+
+/* A copy alone in its memory, so that a sanitizer sees a byte read behind it. */
+struct tkb_bytes test_exact(struct tkb_bytes bytes);
+
+/* `count` of the parts, chosen by `seed`, which goes on. */
+const char *test_mix(uint32_t *seed, size_t count, const char *const *parts,
+                     size_t part_count);
 
 /* By OpenSSL itself. */
 struct tkb_digest digest_of(struct tkb_bytes bytes);
@@ -180,6 +188,9 @@ void at_end(void (*end)(void *self), void *self);
 /* The parts of a text between its bars; ends with NULL. */
 const char **words(const char *all);
 
+/* How often `part` stands in `text`. */
+size_t count_parts(const char *text, const char *part);
+
 /* Unpack fixtures/<name>.tar.gz into the new folder `into`. */
 void unpack(const char *name, const char *into);
 
@@ -211,6 +222,12 @@ struct tkb_key *test_key(enum tkb_key_kind kind);
 /* The names in a folder, sorted, without "." and ".."; ends with NULL. */
 const char **list(const char *folder);
 size_t count_names(const char *folder);
+
+/* The files below a folder whose names end so, sorted; ends with NULL. */
+const char **files_below(const char *folder, const char *ending);
+
+/* Make the folder and those above it. */
+void make_folders(const char *path);
 
 /* How a program ended. */
 struct outcome {
@@ -248,7 +265,15 @@ bool become_nobody(const char *path);
 /* Run a shell command, made as by printf. No part of it may fail. */
 void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The path of the `tkbundle` that was built with these tests. */
+/* Make of a script of the shell a program, in the test's folder; its path. */
+const char *write_script(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The path of the `tkbundle` that was built with these tests; and of its worker. */
 const char *program(void);
+const char *compile_worker(void);
+
+/* A real ptxas; without one, the test is skipped. */
+const char *real_ptxas(void);
 
 #endif
