@@ -10,12 +10,18 @@ struct tkb_bytes ir_file(const char *name)
 	return ir_text(text("finalize/%s", name));
 }
 
+static void dispose_machine(void *machine)
+{
+	LLVMDisposeTargetMachine(machine);
+}
+
 LLVMTargetMachineRef nvptx(void)
 {
 	static const char triple[] = "nvptx64-nvidia-cuda";
 	static bool has_options;
 	AUTO_LLVM_MESSAGE message = NULL;
 	LLVMTargetRef target = NULL;
+	LLVMTargetMachineRef machine;
 
 	LLVMInitializeNVPTXTargetInfo();
 	LLVMInitializeNVPTXTarget();
@@ -26,9 +32,11 @@ LLVMTargetMachineRef nvptx(void)
 	has_options = true;
 	if (LLVMGetTargetFromTriple(triple, &target, &message))
 		fail_msg("%s", message);
-	return LLVMCreateTargetMachine(target, triple, "sm_90a", "+ptx86",
-	                               LLVMCodeGenLevelAggressive, LLVMRelocPIC,
-	                               LLVMCodeModelDefault);
+	machine = LLVMCreateTargetMachine(target, triple, "sm_90a", "+ptx86",
+	                                  LLVMCodeGenLevelAggressive,
+	                                  LLVMRelocPIC, LLVMCodeModelDefault);
+	at_end(dispose_machine, machine);
+	return machine;
 }
 
 const char *print_ir(LLVMModuleRef module)

@@ -11,10 +11,20 @@
 #include "finalize/finalize.h"
 #include "llvm/llvm_handles.h"
 
+/* What is bound to an argument: a number, or bytes of a type. */
+#define NUMBER(argument, value)                                                \
+	{                                                                      \
+		(argument), (value), { NULL, 0 }, NULL                         \
+	}
+#define ARRAY(argument, type, bytes)                                           \
+	{                                                                      \
+		(argument), (type), { (bytes), sizeof(bytes) - 1 }, NULL       \
+	}
+
 /* tests/finalize/<name>. */
 struct tkb_bytes ir_file(const char *name);
 
-/* sm_90a, as the worker has it but for short pointers. */
+/* sm_90a, as the worker has it but for short pointers; the test's. */
 LLVMTargetMachineRef nvptx(void);
 
 /* The module as a text, without its name. */

@@ -42,10 +42,8 @@ static const char *const schemes[] = { "any", "dynamic", "static",
 static void check_kernel(const char *name, enum tkb_quant quant,
                          const char *fault)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file(text("quant/%s.ll", name)));
+	LLVMTargetMachineRef machine = nvptx();
+	LLVMModuleRef module = test_module(ir_file(text("quant/%s.ll", name)));
 	const struct finalize_request order = { .is_wanted = true,
 		                                .quant = quant };
 
@@ -74,15 +72,12 @@ TEST(quant, takes_kernels_of_its_scheme_and_refuses_the_others)
 static const char *finalized(const char *name, enum tkb_quant quant,
                              bool is_fast, const char **log)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file(text("quant/%s.ll", name)));
+	LLVMModuleRef module = test_module(ir_file(text("quant/%s.ll", name)));
 	const struct finalize_request order = { .is_wanted = true,
 		                                .is_fast = is_fast,
 		                                .quant = quant };
 
-	*log = finalize_ok(module, machine, &order);
+	*log = finalize_ok(module, nvptx(), &order);
 	return print_ir(module);
 }
 
@@ -133,10 +128,7 @@ static const char all_rules[] =
 
 static const char *log_of(enum tkb_quant quant)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, tkb_text(all_rules));
+	LLVMModuleRef module = test_module(tkb_text(all_rules));
 	const char *const without[] = { "propagate", "peephole", "fold-globals",
 		                        "fold",      "cse",      "dce",
 		                        "optimize" };
@@ -147,7 +139,7 @@ static const char *log_of(enum tkb_quant quant)
 
 	memcpy(items, without, sizeof(items));
 	order.without = (struct texts){ items, TKB_COUNT_OF(items) };
-	return finalize_ok(module, machine, &order);
+	return finalize_ok(module, nvptx(), &order);
 }
 
 TEST(quant, applies_the_rules_of_its_scheme)
@@ -179,14 +171,13 @@ TEST(quant, keeps_sums_of_floats)
 
 TEST(quant, looks_at_kernels_that_are_kept_alone)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
+	LLVMTargetMachineRef machine = nvptx();
 	const struct tkb_bytes file = ir_file("quant/dynamic.ll");
 	const char *ir = text("%.*s\ndefine ptx_kernel void @other() {\n"
 	                      "  ret void\n}\n",
 	                      (int)file.size, (const char *)file.data);
-	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, tkb_text(ir));
-	AUTO_LLVM(LLVMModuleRef) again = parse_ir(context, tkb_text(ir));
+	LLVMModuleRef module = test_module(tkb_text(ir));
+	LLVMModuleRef again = test_module(tkb_text(ir));
 	const char *kernel = "kernel";
 	struct finalize_request order = { .is_wanted = true,
 		                          .quant = TKB_QUANT_DYNAMIC };

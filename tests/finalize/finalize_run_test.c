@@ -7,9 +7,6 @@
 
 #include "finalize_fixture.h"
 
-#include <dirent.h>
-#include <stdio.h>
-
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/Linker.h>
@@ -21,39 +18,31 @@ enum {
 	ROUNDS = 2000
 };
 
-/* What a GPU's instructions do, in terms of this machine. */
-static const char models[] =
-	"define i32 @model.s.s(i32 %a, i32 %b, i32 %c) {\n"
-	"  %v = bitcast i32 %a to <4 x i8>\n"
-	"  %w = bitcast i32 %b to <4 x i8>\n"
-	"  %x = sext <4 x i8> %v to <4 x i32>\n"
-	"  %y = sext <4 x i8> %w to <4 x i32>\n"
-	"  %m = mul <4 x i32> %x, %y\n"
-	"  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n"
-	"  %r = add i32 %s, %c\n"
-	"  ret i32 %r\n"
-	"}\n"
-	"define i32 @model.s.u(i32 %a, i32 %b, i32 %c) {\n"
-	"  %v = bitcast i32 %a to <4 x i8>\n"
-	"  %w = bitcast i32 %b to <4 x i8>\n"
-	"  %x = sext <4 x i8> %v to <4 x i32>\n"
-	"  %y = zext <4 x i8> %w to <4 x i32>\n"
-	"  %m = mul <4 x i32> %x, %y\n"
-	"  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n"
-	"  %r = add i32 %s, %c\n"
-	"  ret i32 %r\n"
-	"}\n"
-	"define i32 @model.u.u(i32 %a, i32 %b, i32 %c) {\n"
-	"  %v = bitcast i32 %a to <4 x i8>\n"
-	"  %w = bitcast i32 %b to <4 x i8>\n"
-	"  %x = zext <4 x i8> %v to <4 x i32>\n"
-	"  %y = zext <4 x i8> %w to <4 x i32>\n"
-	"  %m = mul <4 x i32> %x, %y\n"
-	"  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n"
-	"  %r = add i32 %s, %c\n"
-	"  ret i32 %r\n"
-	"}\n"
-	"declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)\n";
+/* What a GPU's instruction does, in terms of this machine. */
+static const char *model(const char *kinds, const char *first,
+                         const char *second)
+{
+	return text("define i32 @model.%s(i32 %%a, i32 %%b, i32 %%c) {\n"
+	            "  %%v = bitcast i32 %%a to <4 x i8>\n"
+	            "  %%w = bitcast i32 %%b to <4 x i8>\n"
+	            "  %%x = %s <4 x i8> %%v to <4 x i32>\n"
+	            "  %%y = %s <4 x i8> %%w to <4 x i32>\n"
+	            "  %%m = mul <4 x i32> %%x, %%y\n"
+	            "  %%s = call i32 @llvm.vector.reduce.add.v4i32("
+	            "<4 x i32> %%m)\n"
+	            "  %%r = add i32 %%s, %%c\n"
+	            "  ret i32 %%r\n"
+	            "}\n",
+	            kinds, first, second);
+}
+
+static const char *models(void)
+{
+	return text("%s%s%sdeclare i32 @llvm.vector.reduce.add.v4i32("
+	            "<4 x i32>)\n",
+	            model("s.s", "sext", "sext"), model("s.u", "sext", "zext"),
+	            model("u.u", "zext", "zext"));
+}
 
 static const char *const kernels[] = {
 	"rows",     "columns", "loop",   "unsigned",     "mixed", "pair",
@@ -79,8 +68,9 @@ static void move_here(LLVMContextRef context, LLVMModuleRef module)
 
 	LLVMSetTarget(module, triple);
 	LLVMSetDataLayout(module, "");
-	CHECK_INT(LLVMLinkModules2(module, parse_ir(context, tkb_text(models))),
-	          0);
+	CHECK_INT(
+		LLVMLinkModules2(module, parse_ir(context, tkb_text(models()))),
+		0);
 	replace(module, "llvm.nvvm.idp4a.s.s", "model.s.s");
 	replace(module, "llvm.nvvm.idp4a.s.u", "model.s.u");
 	replace(module, "llvm.nvvm.idp4a.u.u", "model.u.u");
@@ -159,10 +149,9 @@ static LLVMExecutionEngineRef finalize_here(
 	LLVMContextRef context, const struct finalize_request *order,
 	const char **log)
 {
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
 	LLVMModuleRef module = parse_ir(context, ir_file("run.ll"));
 
-	*log = order == NULL ? "" : finalize_ok(module, machine, order);
+	*log = order == NULL ? "" : finalize_ok(module, nvptx(), order);
 	move_here(context, module);
 	return make_runner(module);
 }
@@ -209,32 +198,18 @@ TEST(run, any_step_can_be_left_out)
 
 TEST(run, the_result_is_the_same_each_time)
 {
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
 	const struct finalize_request order = { .is_wanted = true };
 	const char *first = NULL;
 
 	for (int i = 0; i < 5; i++) {
-		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-		AUTO_LLVM(LLVMModuleRef)
-		module = parse_ir(context, ir_file("run.ll"));
+		LLVMModuleRef module = test_module(ir_file("run.ll"));
 
-		(void)finalize_ok(module, machine, &order);
+		(void)finalize_ok(module, nvptx(), &order);
 		const char *now = print_ir(module);
 		if (first == NULL)
 			first = now;
 		CHECK_STR(now, first);
 	}
-}
-
-/* How often `part` stands in a text that ends with a zero. */
-static size_t count_text(struct tkb_bytes bytes, const char *part)
-{
-	const char *at = bytes.data;
-	size_t count = 0;
-
-	for (at = strstr(at, part); at != NULL; at = strstr(at + 1, part))
-		count++;
-	return count;
 }
 
 /* Is there PTX, with one kernel? */
@@ -247,17 +222,13 @@ static void check_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	if (LLVMTargetMachineEmitToMemoryBuffer(
 		    machine, module, LLVMAssemblyFile, &message, &ptx))
 		fail_msg("%s: %s", name, message);
-	CHECK_INT(count_text((struct tkb_bytes){ LLVMGetBufferStart(ptx),
-	                                         LLVMGetBufferSize(ptx) },
-	                     ".visible .entry"),
-	          1);
+	CHECK_INT(count_parts(LLVMGetBufferStart(ptx), ".visible .entry"), 1);
 }
 
 /* Once finalized, a module is as it stays. */
 static void check_kernel(const char *path, LLVMTargetMachineRef machine)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, read_file(path));
+	LLVMModuleRef module = test_module(read_file(path));
 	const struct finalize_request order = { .is_wanted = true };
 
 	(void)finalize_ok(module, machine, &order);
@@ -267,33 +238,16 @@ static void check_kernel(const char *path, LLVMTargetMachineRef machine)
 	check_ptx(module, machine, path);
 }
 
-static size_t check_kernels_in(const char *folder, LLVMTargetMachineRef machine)
-{
-	size_t count = 0;
-
-	for (const char **key = list(folder); *key != NULL; key++) {
-		const char *entry = text("%s/%s", folder, *key);
-
-		for (const char **name = list(entry); *name != NULL; name++) {
-			const size_t length = strlen(*name);
-
-			if (length < 5 ||
-			    strcmp(*name + length - 5, ".llir") != 0)
-				continue;
-			check_kernel(text("%s/%s", entry, *name), machine);
-			count++;
-		}
-	}
-	return count;
-}
-
 TEST(run, real_kernels_still_become_ptx)
 {
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
+	LLVMTargetMachineRef machine = nvptx();
+	size_t count = 0;
 
 	unpack("triton-3.6.0-h100", "cache");
-
-	CHECK(check_kernels_in("cache/.triton/cache", machine) > 5);
+	for (const char **path = files_below("cache", ".llir"); *path != NULL;
+	     path++, count++)
+		check_kernel(*path, machine);
+	CHECK(count > 5);
 }
 
 static const char *make_gemv(const char *layout)
@@ -309,18 +263,16 @@ static const char *make_gemv(const char *layout)
 /* What a thread reads and multiplies byte by byte, it does by one or four words then. */
 static void check_gemv(const char *layout)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, tkb_text(make_gemv(layout)));
+	LLVMTargetMachineRef machine = nvptx();
+	LLVMModuleRef module = test_module(tkb_text(make_gemv(layout)));
 	const struct finalize_request order = { .is_wanted = true };
 
 	(void)finalize_ok(module, machine, &order);
-	struct tkb_bytes after = tkb_text(print_ir(module));
-	CHECK_INT(count_text(after, "call i32 @llvm.nvvm.idp4a.s.s("), 64);
-	CHECK_INT(count_text(after, "load <4 x i8>"), 64);
-	CHECK_INT(count_text(after, "load <4 x i32>"), 16);
-	CHECK_INT(count_text(after, "load i8"), 0);
+	const char *after = print_ir(module);
+	CHECK_INT(count_parts(after, "call i32 @llvm.nvvm.idp4a.s.s("), 64);
+	CHECK_INT(count_parts(after, "load <4 x i8>"), 64);
+	CHECK_INT(count_parts(after, "load <4 x i32>"), 16);
+	CHECK_INT(count_parts(after, "load i8"), 0);
 	check_ptx(module, machine, layout);
 }
 

@@ -13,9 +13,8 @@ static void check_step(const char *step, const char *name, const char *log)
 {
 	const char *before = text("%s.ll", name);
 	const char *after = log[0] == '\0' ? before : text("%s.after.ll", name);
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, ir_file(before));
-	AUTO_LLVM(LLVMModuleRef) wanted = parse_ir(context, ir_file(after));
+	LLVMModuleRef module = test_module(ir_file(before));
+	LLVMModuleRef wanted = test_module(ir_file(after));
 	const char *kernel = "kernel";
 	const char *names[32];
 	struct finalize_request order = { .is_wanted = true };
@@ -109,29 +108,25 @@ TEST(finalize, does_in_each_step_what_it_should_and_no_more)
 static void check_refused(const struct finalize_request *order,
                           const char *part)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file("internalize.ll"));
+	LLVMModuleRef module = test_module(ir_file("internalize.ll"));
 
 	FAILS(finalize_module(module, NULL, order, NULL, ERR), TKB_ERR_INVALID,
 	      part);
 }
 
 static struct tkb_binding weights[] = {
-	{ "w", "i8[2,4]", { "\x00\x01\x02\x03\x04\x05\xFE\xFF", 8 }, NULL },
-	{ "2", "-7", { NULL, 0 }, NULL },
-	{ "scale", "0.125", { NULL, 0 }, NULL },
-	{ "4", "0x5", { NULL, 0 }, NULL },
-	{ "plain", "i16[1]", { "\x01\x80", 2 }, NULL },
-	{ "constant", "f32[1]", { "\x00\x00\x80\x3F", 4 }, NULL },
+	ARRAY("w", "i8[2,4]", "\x00\x01\x02\x03\x04\x05\xFE\xFF"),
+	NUMBER("2", "-7"),
+	NUMBER("scale", "0.125"),
+	NUMBER("4", "0x5"),
+	ARRAY("plain", "i16[1]", "\x01\x80"),
+	ARRAY("constant", "f32[1]", "\x00\x00\x80\x3F"),
 };
 
 TEST(bind, makes_arguments_constants)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, ir_file("bind.ll"));
-	AUTO_LLVM(LLVMModuleRef)
-	wanted = parse_ir(context, ir_file("bind.after.ll"));
+	LLVMModuleRef module = test_module(ir_file("bind.ll"));
+	LLVMModuleRef wanted = test_module(ir_file("bind.after.ll"));
 	const char *names[32];
 	struct finalize_request order = {
 		.is_wanted = true,
@@ -194,18 +189,15 @@ static const char *hoisted_with(LLVMModuleRef module,
 /* The same, of the argument n. */
 static const char *hoisted(LLVMModuleRef module)
 {
-	struct tkb_binding number = { "n", "3", { NULL, 0 }, NULL };
+	struct tkb_binding number = NUMBER("n", "3");
 
 	return hoisted_with(module, &number, 1);
 }
 
 TEST(hoist, issues_loads_before_barriers)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file("hoist.ll"));
-	AUTO_LLVM(LLVMModuleRef)
-	wanted = parse_ir(context, ir_file("hoist.after.ll"));
+	LLVMModuleRef module = test_module(ir_file("hoist.ll"));
+	LLVMModuleRef wanted = test_module(ir_file("hoist.after.ll"));
 
 	CHECK_STR(hoisted(module), "bind: 1 argument\nhoist: 4 loads\n");
 
@@ -282,7 +274,6 @@ static const struct {
 TEST(hoist, leaves_loads_behind_what_may_write)
 {
 	EACH(i, around) {
-		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 		const char *ir = text(
 			"@tile = internal addrspace(3) global i32 undef\n"
 			"define ptx_kernel void @kernel(ptr addrspace(1) %%x, "
@@ -292,8 +283,7 @@ TEST(hoist, leaves_loads_behind_what_may_write)
 			"declare void "
 			"@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n",
 			around[i].body);
-		AUTO_LLVM(LLVMModuleRef)
-		module = parse_ir(context, tkb_text(ir));
+		LLVMModuleRef module = test_module(tkb_text(ir));
 
 		test_name_row(around[i].what);
 		CHECK_STR(hoisted(module), around[i].is_hoisted
@@ -316,86 +306,58 @@ TEST(hoist, leaves_loads_behind_what_may_write)
 /* A grid, a kernel, and what the copies in it become. */
 static const struct {
 	const char *what;
-	const char *grid[3];
+	const char *grid; /* its sizes */
 	const char *body;
 	const char *made; /* NULL: they stay */
 } copies[] = {
-	{ "a small grid",
-	  { "4", "4", "4" },
-	  BARRIER COPY "16)\n" WAIT END,
+	{ "a small grid", "4|4|4", BARRIER COPY "16)\n" WAIT END,
 	  "\"ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];\"" },
-	{ "under a condition",
-	  { "64", "1", "1" },
+	{ "under a condition", "64|1|1",
 	  "%c = select i1 %is, i32 16, i32 0\n" BARRIER COPY "%c)\n" WAIT END,
 	  "@$5 ld.global.v4.b32" },
-	{ "of no bytes",
-	  { "1", "1", "1" },
-	  BARRIER COPY "0)\n" WAIT END,
+	{ "of no bytes", "1|1|1", BARRIER COPY "0)\n" WAIT END,
 	  "store <4 x i32> zeroinitializer, ptr addrspace(3) @tile, align 16" },
-	{ "of some bytes",
-	  { "1", "1", "1" },
-	  BARRIER COPY "8)\n" WAIT END,
+	{ "of some bytes", "1|1|1", BARRIER COPY "8)\n" WAIT END, NULL },
+	{ "of a number of bytes that is not known", "1|1|1",
+	  BARRIER COPY "%k)\n" WAIT END, NULL },
+	{ "a large grid", "65|1|1", BARRIER COPY "16)\n" WAIT END, NULL },
+	{ "a grid that is large in all dimensions together", "5|4|4",
+	  BARRIER COPY "16)\n" WAIT END, NULL },
+	{ "a grid that is not known", "1|1", BARRIER COPY "16)\n" WAIT END,
 	  NULL },
-	{ "of a number of bytes that is not known",
-	  { "1", "1", "1" },
-	  BARRIER COPY "%k)\n" WAIT END,
-	  NULL },
-	{ "a large grid",
-	  { "65", "1", "1" },
-	  BARRIER COPY "16)\n" WAIT END,
-	  NULL },
-	{ "a grid that is large in all dimensions together",
-	  { "5", "4", "4" },
-	  BARRIER COPY "16)\n" WAIT END,
-	  NULL },
-	{ "a grid that is not known",
-	  { "1", "1" },
-	  BARRIER COPY "16)\n" WAIT END,
-	  NULL },
-	{ "with hints that are not known",
-	  { "1", "1", "1" },
-	  BARRIER COPY_TEXT(".L2::128B") "16)\n" WAIT END,
-	  NULL },
-	{ "in a loop",
-	  { "1", "1", "1" },
+	{ "with hints that are not known", "1|1|1",
+	  BARRIER COPY_TEXT(".L2::128B") "16)\n" WAIT END, NULL },
+	{ "in a loop", "1|1|1",
 	  "br label %loop\nloop:\n" BARRIER COPY "16)\n" WAIT
 	  "%again = icmp sgt i32 %a, 0\n"
 	  "br i1 %again, label %loop, label %end\nend:\n" END,
 	  NULL },
-	{ "waited for in another block",
-	  { "1", "1", "1" },
-	  COPY "16)\nbr label %next\nnext:\n" COPY "16)\n" WAIT END,
-	  NULL },
-	{ "to an address that is a number",
-	  { "1", "1", "1" },
+	{ "waited for in another block", "1|1|1",
+	  COPY "16)\nbr label %next\nnext:\n" COPY "16)\n" WAIT END, NULL },
+	{ "to an address that is a number", "1|1|1",
 	  "call void asm sideeffect \"cp.async.cg.shared.global [ $0 + 0 ], "
 	  "[ $1 + 0 ], 0x10, $2;\", \"r,l,r\"(i32 %k, ptr addrspace(1) %x, "
 	  "i32 16)\n" WAIT END,
 	  NULL },
-	{ "signalled to an mbarrier",
-	  { "1", "1", "1" },
+	{ "signalled to an mbarrier", "1|1|1",
 	  BARRIER COPY
 	  "16)\n" WAIT
 	  "call void asm sideeffect \"cp.async.mbarrier.arrive.noinc.shared"
 	  ".b64 [ $0 ];\", \"r\"(ptr addrspace(3) @tile)\n" END,
 	  NULL },
-	{ "read by wgmma, which sees no stores",
-	  { "1", "1", "1" },
+	{ "read by wgmma, which sees no stores", "1|1|1",
 	  BARRIER COPY "16)\n" WAIT "call void asm sideeffect "
 	               "\"wgmma.fence.sync.aligned;\", \"\"()\n" END,
 	  NULL },
-	{ "from an address that was loaded",
-	  { "1", "1", "1" },
+	{ "from an address that was loaded", "1|1|1",
 	  "%g = load i64, ptr addrspace(1) %x\n"
 	  "%f = getelementptr i8, ptr addrspace(1) %y, i64 %g\n" BARRIER
 	  "call void asm sideeffect \"cp.async.cg.shared.global [ $0 + 0 ], "
 	  "[ $1 + 0 ], 0x10, $2;\", \"r,l,r\"(ptr addrspace(3) @tile, ptr "
 	  "addrspace(1) %f, i32 16)\n" WAIT END,
 	  NULL },
-	{ "after a store",
-	  { "1", "1", "1" },
-	  "store i32 0, ptr addrspace(1) %y\n" COPY "16)\n" WAIT END,
-	  NULL },
+	{ "after a store", "1|1|1",
+	  "store i32 0, ptr addrspace(1) %y\n" COPY "16)\n" WAIT END, NULL },
 };
 
 TEST(split, makes_loads_of_copies_in_a_small_grid)
@@ -404,7 +366,6 @@ TEST(split, makes_loads_of_copies_in_a_small_grid)
 		                             "nctaid.z" };
 
 	EACH(i, copies) {
-		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 		const char *ir = text(
 			"@tile = internal addrspace(3) global [4 x i32] undef, "
 			"align 16\n"
@@ -416,19 +377,16 @@ TEST(split, makes_loads_of_copies_in_a_small_grid)
 			"declare void "
 			"@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n",
 			copies[i].body);
-		AUTO_LLVM(LLVMModuleRef)
-		module = parse_ir(context, tkb_text(ir));
+		LLVMModuleRef module = test_module(tkb_text(ir));
+		const char **sizes = words(copies[i].grid);
 		struct tkb_binding grid[3];
 		size_t bound = 0;
 		const char *made;
 
 		test_name_row(copies[i].what);
-		for (; bound < 3 && copies[i].grid[bound] != NULL; bound++)
-			grid[bound] =
-				(struct tkb_binding){ names[bound],
-				                      copies[i].grid[bound],
-				                      { NULL, 0 },
-				                      NULL };
+		for (; sizes[bound] != NULL; bound++)
+			grid[bound] = (struct tkb_binding)NUMBER(names[bound],
+			                                         sizes[bound]);
 		(void)hoisted_with(module, grid, bound);
 		made = print_ir(module);
 
@@ -443,10 +401,8 @@ TEST(split, makes_loads_of_copies_in_a_small_grid)
 
 static const char *unrolled(const char *ir, const char *n)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, tkb_text(ir));
-	struct tkb_binding binding = { "n", n, { NULL, 0 }, NULL };
+	LLVMModuleRef module = test_module(tkb_text(ir));
+	struct tkb_binding binding = NUMBER("n", n);
 	struct finalize_request order = {
 		.is_wanted = true,
 		.bindings = { &binding, 1 },
@@ -557,80 +513,54 @@ static const struct {
 	struct tkb_binding binding;
 	const char *why;
 } unbound[] = {
-	{ "",
-	  { "q", "1", { NULL, 0 }, NULL },
+	{ "", NUMBER("q", "1"),
 	  "kernel 'kernel' has no argument 'q' among its 3: an argument is "
 	  "named "
 	  "as in the IR, or by its position, from 0" },
-	{ "", { "3", "1", { NULL, 0 }, NULL }, "has no argument '3'" },
-	{ "",
-	  { "n", "1.5", { NULL, 0 }, NULL },
+	{ "", NUMBER("3", "1"), "has no argument '3'" },
+	{ "", NUMBER("n", "1.5"),
 	  "the argument 'n' cannot be bound to '1.5': it takes an integer" },
-	{ "",
-	  { "n", "4294967296", { NULL, 0 }, NULL },
-	  "the number does not fit into it" },
-	{ "",
-	  { "n", "-2147483649", { NULL, 0 }, NULL },
-	  "the number does not fit into it" },
-	{ "", { "n", "-010", { NULL, 0 }, NULL }, "no 0 before it" },
-	{ "", { "nctaid.x", "08", { NULL, 0 }, NULL }, "no 0 before it" },
-	{ "", { "n", "i8[1]", { "", 1 }, NULL }, "it takes a number" },
-	{ "", { "f", "one", { NULL, 0 }, NULL }, "it takes a number" },
-	{ "",
-	  { "f", "-3.4028236e38", { NULL, 0 }, NULL },
-	  "the number does not fit into it" },
-	{ "",
-	  { "nctaid.x", "i8[1]", { "", 1 }, NULL },
+	{ "", NUMBER("n", "4294967296"), "the number does not fit into it" },
+	{ "", NUMBER("n", "-2147483649"), "the number does not fit into it" },
+	{ "", NUMBER("n", "-010"), "no 0 before it" },
+	{ "", NUMBER("nctaid.x", "08"), "no 0 before it" },
+	{ "", ARRAY("n", "i8[1]", "1"), "it takes a number" },
+	{ "", NUMBER("f", "one"), "it takes a number" },
+	{ "", NUMBER("f", "-3.4028236e38"), "the number does not fit into it" },
+	{ "", ARRAY("nctaid.x", "i8[1]", "1"),
 	  "the argument 'nctaid.x' cannot be bound to 'i8[1]': it takes a "
 	  "number" },
-	{ "", { "nctaid.y", "1.5", { NULL, 0 }, NULL }, "it takes an integer" },
-	{ "",
-	  { "nctaid.z", "0", { NULL, 0 }, NULL },
-	  "no grid has so many blocks" },
-	{ "",
-	  { "nctaid.x", "-1", { NULL, 0 }, NULL },
-	  "no grid has so many blocks" },
-	{ "",
-	  { "nctaid.x", "2147483648", { NULL, 0 }, NULL },
-	  "no grid has so many blocks" },
-	{ "",
-	  { "nctaid.w", "1", { NULL, 0 }, NULL },
-	  "has no argument 'nctaid.w'" },
-	{ "",
-	  { "p", "1", { NULL, 0 }, NULL },
+	{ "", NUMBER("nctaid.y", "1.5"), "it takes an integer" },
+	{ "", NUMBER("nctaid.z", "0"), "no grid has so many blocks" },
+	{ "", NUMBER("nctaid.x", "-1"), "no grid has so many blocks" },
+	{ "", NUMBER("nctaid.x", "2147483648"), "no grid has so many blocks" },
+	{ "", NUMBER("nctaid.w", "1"), "has no argument 'nctaid.w'" },
+	{ "", NUMBER("p", "1"),
 	  "it takes the memory that it points to, as an array" },
 	{ "",
 	  { "p", "i8[2]", { "", 1 }, "w.bin" },
 	  "'w.bin': the argument 'p' is i8[2], of 2 bytes, and was given 1" },
-	{ "",
-	  { "p", "i7[2]", { "", 1 }, NULL },
+	{ "", ARRAY("p", "i7[2]", "1"),
 	  "'i7[2]' is not an array type, such as i8[256,256]" },
-	{ "", { "p", "i8[0]", { "", 0 }, NULL }, "is not an array type" },
-	{ "",
-	  { "p", "i8[65536,65536]", { "", 0 }, NULL },
-	  "is not an array type" },
-	{ "store i8 1, ptr addrspace(1) %p\n",
-	  { "p", "i8[1]", { "", 1 }, NULL },
+	{ "", ARRAY("p", "i8[0]", ""), "is not an array type" },
+	{ "", ARRAY("p", "i8[65536,65536]", ""), "is not an array type" },
+	{ "store i8 1, ptr addrspace(1) %p\n", ARRAY("p", "i8[1]", "1"),
 	  "the kernel may write to its memory" },
 	{ "call void asm sideeffect \"st.global.b8 [ $0 + 0 ], 1;\", \"l\"("
 	  "ptr addrspace(1) %p)\n",
-	  { "p", "i8[1]", { "", 1 }, NULL },
-	  "the kernel may write to its memory" },
+	  ARRAY("p", "i8[1]", "1"), "the kernel may write to its memory" },
 	{ "call ptr addrspace(1) asm \"mov.u64 $0, $1;\", \"=l,l\"("
 	  "ptr addrspace(1) %p)\n",
-	  { "p", "i8[1]", { "", 1 }, NULL },
-	  "the kernel may write to its memory" },
+	  ARRAY("p", "i8[1]", "1"), "the kernel may write to its memory" },
 	{ "call i32 asm \"ld.volatile.global.b32 $0, [ $1 ];\", \"=r,l\"("
 	  "ptr addrspace(1) %p)\n",
-	  { "p", "i8[1]", { "", 1 }, NULL },
-	  "the kernel may write to its memory" },
+	  ARRAY("p", "i8[1]", "1"), "the kernel may write to its memory" },
 };
 
 static void check_unbound(const char *kernel, const struct tkb_binding *binding,
                           const char *why)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, tkb_text(kernel));
+	LLVMModuleRef module = test_module(tkb_text(kernel));
 	struct tkb_binding copy = *binding;
 	const struct finalize_request order = { .bindings = { &copy, 1 } };
 
@@ -674,18 +604,13 @@ static const struct {
 TEST(bind, makes_a_number_what_a_launch_passes)
 {
 	EACH(i, floats) {
-		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-		AUTO_LLVM(LLVMModuleRef)
-		module = parse_ir(
-			context,
+		LLVMModuleRef module = test_module(
 			tkb_text(text("define ptx_kernel void @kernel(ptr "
 		                      "addrspace(1) %%p, %s %%x) {\n"
 		                      "store %s %%x, ptr addrspace(1) %%p\n"
 		                      "ret void\n}\n",
 		                      floats[i].type, floats[i].type)));
-		struct tkb_binding binding = {
-			"x", floats[i].number, { NULL, 0 }, NULL
-		};
+		struct tkb_binding binding = NUMBER("x", floats[i].number);
 		const struct finalize_request order = { .bindings = { &binding,
 			                                              1 } };
 
@@ -716,16 +641,11 @@ TEST(bind, makes_the_grid_a_constant)
 	static const char *const arguments[] = { "%n", "%nctaid.x" };
 
 	EACH(i, arguments) {
-		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-		AUTO_LLVM(LLVMModuleRef)
-		module = parse_ir(
-			context,
+		LLVMModuleRef module = test_module(
 			tkb_text(text("define ptx_kernel void @kernel(ptr "
 		                      "addrspace(1) %%p, i32 %s) {\n%s",
 		                      arguments[i], body)));
-		struct tkb_binding sixteen = {
-			"nctaid.x", "0x10", { NULL, 0 }, NULL
-		};
+		struct tkb_binding sixteen = NUMBER("nctaid.x", "0x10");
 		const bool is_grid = i == 0;
 		const char *made;
 
@@ -745,15 +665,12 @@ TEST(bind, makes_the_grid_a_constant)
 /* It is kept as something outside uses it, and may have another grid. */
 static void check_refused_beside_another_kernel(void)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(
-		context,
+	LLVMModuleRef module = test_module(
 		tkb_text("@llvm.used = appending global [1 x ptr] [ptr @b], "
 	                 "section \"llvm.metadata\"\n"
 	                 "define ptx_kernel void @a() {\nret void\n}\n"
 	                 "define ptx_kernel void @b() {\nret void\n}\n"));
-	struct tkb_binding grid = { "nctaid.x", "1", { NULL, 0 }, NULL };
+	struct tkb_binding grid = NUMBER("nctaid.x", "1");
 	const char *kept = "a";
 	const struct finalize_request order = { .kernels = { &kept, 1 },
 		                                .bindings = { &grid, 1 } };
@@ -764,14 +681,12 @@ static void check_refused_beside_another_kernel(void)
 
 TEST(bind, keeps_a_name_of_any_length)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const char *const name = text("%02000d", 1);
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context,
-	                  tkb_text(text("define ptx_kernel void @k%s(ptr %%p, "
-	                                "i32 %%n) {\n  ret void\n}\n",
-	                                name)));
-	struct tkb_binding binding = { "n", "1", { NULL, 0 }, NULL };
+	LLVMModuleRef module = test_module(
+		tkb_text(text("define ptx_kernel void @k%s(ptr %%p, "
+	                      "i32 %%n) {\n  ret void\n}\n",
+	                      name)));
+	struct tkb_binding binding = NUMBER("n", "1");
 	struct finalize_request order = { .is_wanted = true,
 		                          .bindings = { &binding, 1 } };
 
@@ -782,16 +697,16 @@ TEST(bind, keeps_a_name_of_any_length)
 
 TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
 {
-	const struct tkb_binding one = { "n", "1", { NULL, 0 }, NULL };
+	const struct tkb_binding one = NUMBER("n", "1");
 
 	check_unbound("define ptx_kernel void @a(i32 %n) {\nret void\n}\n"
 	              "define ptx_kernel void @b(i32 %n) {\nret void\n}\n",
 	              &one, "the IR has several kernels");
-	check_unbound("define ptx_kernel void @a(ptr byval(i64) %n) {\n"
-	              "ret void\n}\n",
-	              &(const struct tkb_binding){
-			      "n", "i64[1]", { "12345678", 8 }, NULL },
-	              "it is passed by value");
+	check_unbound(
+		"define ptx_kernel void @a(ptr byval(i64) %n) {\n"
+		"ret void\n}\n",
+		&(const struct tkb_binding)ARRAY("n", "i64[1]", "12345678"),
+		"it is passed by value");
 	check_refused_beside_another_kernel();
 	check_unbound("define void @a(i32 %n) {\nret void\n}\n", &one,
 	              "the IR has no kernel whose arguments could be bound");
@@ -803,13 +718,10 @@ TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
 
 TEST(bind, refuses_an_argument_that_is_bound_twice)
 {
-	struct tkb_binding twice[] = { { "n", "1", { NULL, 0 }, NULL },
-		                       { "0", "1", { NULL, 0 }, NULL } };
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context,
-	                  tkb_text("define ptx_kernel void @a(i32 %n) {\n"
-	                           "ret void\n}\n"));
+	struct tkb_binding twice[] = { NUMBER("n", "1"), NUMBER("0", "1") };
+	LLVMModuleRef module =
+		test_module(tkb_text("define ptx_kernel void @a(i32 %n) {\n"
+	                             "ret void\n}\n"));
 	const struct finalize_request order = { .bindings = { twice, 2 } };
 
 	FAILS(finalize_module(module, NULL, &order, NULL, ERR), TKB_ERR_INVALID,
@@ -821,7 +733,7 @@ TEST(bind, refuses_an_argument_that_is_bound_twice)
 
 TEST(bind, refuses_to_be_skipped)
 {
-	struct tkb_binding one = { "n", "1", { NULL, 0 }, NULL };
+	struct tkb_binding one = NUMBER("n", "1");
 	const char *name = "bind";
 
 	check_refused(&(struct finalize_request){ .bindings = { &one, 1 },
@@ -832,9 +744,7 @@ TEST(bind, refuses_to_be_skipped)
 
 TEST(gather, leaves_machines_that_are_big_endian)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file("gather.ll"));
+	LLVMModuleRef module = test_module(ir_file("gather.ll"));
 	const char *names[32];
 	struct finalize_request order = { .is_wanted = true };
 
@@ -846,14 +756,11 @@ TEST(gather, leaves_machines_that_are_big_endian)
 
 TEST(finalize, leaves_a_module_in_which_there_is_nothing_to_do)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file("nothing.ll"));
+	LLVMModuleRef module = test_module(ir_file("nothing.ll"));
 	const struct finalize_request order = { .is_wanted = true };
 	const char *before = print_ir(module);
 
-	CHECK_STR(finalize_ok(module, machine, &order), "");
+	CHECK_STR(finalize_ok(module, nvptx(), &order), "");
 
 	CHECK_STR(print_ir(module), before);
 }
@@ -891,9 +798,7 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 
 TEST(finalize, gives_what_the_log_fails_with)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file("internalize.ll"));
+	LLVMModuleRef module = test_module(ir_file("internalize.ll"));
 	const struct finalize_request order = { .is_wanted = true };
 	const struct tkb_sink log = { refuse, NULL };
 

@@ -432,8 +432,3 @@ void oracle_open(struct oracle *oracle)
 		.only = -1,
 	};
 }
-
-void oracle_close(struct oracle *oracle)
-{
-	LLVMDisposeTargetMachine(oracle->machine);
-}

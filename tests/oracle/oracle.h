@@ -55,7 +55,6 @@ bool oracle_same(struct oracle *oracle, LLVMModuleRef before,
                  LLVMModuleRef after, struct mismatch *out);
 
 void oracle_open(struct oracle *oracle);
-void oracle_close(struct oracle *oracle);
 
 /* The smallest module that is still wrong; takes `module` over. */
 LLVMModuleRef oracle_shrink(struct oracle *oracle, LLVMModuleRef module,

@@ -101,7 +101,7 @@ static bool write_kernel(LLVMTargetMachineRef target, const char *folder,
 
 void oracle_write_kernels(const char *folder, unsigned count)
 {
-	AUTO_LLVM(LLVMTargetMachineRef) target = nvptx();
+	LLVMTargetMachineRef target = nvptx();
 	uint64_t seed = FIRST_SEED;
 
 	for (unsigned i = 0; i < count;)

@@ -105,7 +105,6 @@ TEST(oracle, finds_nothing_in_random_modules)
 	for (uint64_t i = 0; i < count; i++)
 		wrong += check_seed(&oracle, first + i);
 	print_counts(&oracle);
-	oracle_close(&oracle);
 	CHECK_INT(wrong, 0);
 	check_all_known(&oracle);
 	if (count >= MODULES)
@@ -163,7 +162,6 @@ static void check_rules(const char *file)
 	}
 	check_all_known(&oracle);
 	rules_free(rules);
-	oracle_close(&oracle);
 	CHECK_INT(wrong, 0);
 }
 
@@ -246,7 +244,6 @@ static bool is_caught(const char *text_of_rule)
 		is_right = oracle_check(&oracle, module, &mismatch);
 	}
 	rules_free(rules);
-	oracle_close(&oracle);
 	return !is_right;
 }
 
@@ -294,7 +291,6 @@ TEST(oracle, catches_sums_that_are_fused_the_other_way_around)
 
 	CHECK_CONTAINS(mismatch.what, "'c' differs");
 	CHECK(oracle_same(&oracle, before, same, &mismatch));
-	oracle_close(&oracle);
 }
 
 TEST(oracle, finds_nothing_in_what_it_once_found)
@@ -305,10 +301,8 @@ TEST(oracle, finds_nothing_in_what_it_once_found)
 
 	oracle_open(&oracle);
 	for (const char **name = list(folder); *name != NULL; name++) {
-		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-		AUTO_LLVM(LLVMModuleRef)
-		module = parse_ir(context,
-		                  read_file(text("%s/%s", folder, *name)));
+		LLVMModuleRef module =
+			test_module(read_file(text("%s/%s", folder, *name)));
 		struct mismatch mismatch;
 
 		if (!oracle_check(&oracle, module, &mismatch))
@@ -318,7 +312,6 @@ TEST(oracle, finds_nothing_in_what_it_once_found)
 	}
 	check_all_known(&oracle);
 	CHECK(oracle.undefined < count);
-	oracle_close(&oracle);
 }
 
 /* Kernels of tests/finalize/quant, by the schemes that take them. */
@@ -335,9 +328,7 @@ static const struct {
 
 static void check_quantized(struct oracle *oracle, const char *name)
 {
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file(text("quant/%s.ll", name)));
+	LLVMModuleRef module = test_module(ir_file(text("quant/%s.ll", name)));
 	struct mismatch mismatch;
 
 	if (!oracle_check(oracle, module, &mismatch))
@@ -356,6 +347,5 @@ TEST(oracle, finds_nothing_in_kernels_of_schemes_of_quantization)
 		CHECK_INT(oracle.undefined, 0);
 		CHECK(oracle.changed[oracle.step_count] != 0);
 		CHECK(oracle.runs != 0);
-		oracle_close(&oracle);
 	}
 }

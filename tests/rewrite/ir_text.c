@@ -239,3 +239,19 @@ LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir)
 		fail_msg("%s", message);
 	return module;
 }
+
+static void dispose_module(void *module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+
+	LLVMDisposeModule(module);
+	LLVMContextDispose(context);
+}
+
+LLVMModuleRef test_module(struct tkb_bytes ir)
+{
+	LLVMModuleRef module = parse_ir(LLVMContextCreate(), ir);
+
+	at_end(dispose_module, module);
+	return module;
+}

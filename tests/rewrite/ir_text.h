@@ -33,4 +33,7 @@ struct tkb_bytes ir_text(const char *path);
 /* A module of `ir`, which must be right. The caller disposes of it. */
 LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir);
 
+/* The same in a context of its own; both are the test's. */
+LLVMModuleRef test_module(struct tkb_bytes ir);
+
 #endif

@@ -94,8 +94,7 @@ const char *rewrite_check(const char *name, const struct rule_options *options,
                           bool has_built_in)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf log = TKB_BUF_INIT(64 * TKB_KIB);
+	BUF(log, 64 * TKB_KIB);
 	const struct tkb_sink sink = tkb_buf_sink(&log);
 	RULES(rules) = rewrite_rules(context, name, has_built_in);
 	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, rewrite_file(name));
@@ -104,6 +103,5 @@ const char *rewrite_check(const char *name, const struct rule_options *options,
 
 	OK(rules_apply(rules, module, options, &sink, NULL, ERR));
 	check_module(module, wanted);
-	return text("%.*s", (int)log.size,
-	            log.size == 0 ? "" : (const char *)log.data);
+	return test_bytes(tkb_buf_bytes(&log));
 }

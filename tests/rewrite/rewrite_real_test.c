@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite_fixture.h"
 
-#include <ftw.h>
-
 #include <llvm-c/Analysis.h>
 #include <llvm-c/IRReader.h>
 
@@ -19,24 +17,6 @@ static const char *const fixtures[] = {
 	"triton-3.5.1-cpu",          "triton-3.6.0-cpu", "triton-3.6.0-h100",
 	"triton-3.7.1-cpu"
 };
-
-/* What nftw() has found: it takes no argument of ours. */
-static const char **found;
-static size_t found_count;
-
-static int find(const char *path, const struct stat *info, int kind,
-                struct FTW *place)
-{
-	const size_t size = strlen(path);
-
-	(void)info, (void)place;
-	if (kind == FTW_F && size > 5 &&
-	    strcmp(path + size - 5, ".llir") == 0) {
-		CHECK(found_count < 1000);
-		found[found_count++] = text("%s", path);
-	}
-	return 0;
-}
 
 /* The rewrites in one file; it must still be right. */
 static size_t rewrite_kernel(const char *path)
@@ -55,14 +35,14 @@ static size_t rewrite_kernel(const char *path)
 
 TEST(rewrite_real, of_the_fixtures_kernels_breaks_none_and_finds_nothing)
 {
-	found = test_alloc(1000 * sizeof(*found));
-	found_count = 0;
+	const char **paths;
+	size_t count = 0;
+
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++)
 		unpack(fixtures[i], fixtures[i]);
-	SYS(nftw(".", find, 16, FTW_PHYS));
-	CHECK(found_count >= 40);
-	for (size_t i = 0; i < found_count; i++)
-		CHECK_INT(rewrite_kernel(found[i]), 0);
+	for (paths = files_below(".", ".llir"); paths[count] != NULL; count++)
+		CHECK_INT(rewrite_kernel(paths[count]), 0);
+	CHECK(count >= 40);
 }
 
 static const char *rewrite_text(const char *name)
@@ -81,40 +61,30 @@ static const char *rewrite_text(const char *name)
 	return result;
 }
 
-static size_t count_texts(const char *text, const char *part)
-{
-	size_t count = 0;
-
-	for (const char *at = strstr(text, part); at != NULL;
-	     at = strstr(at + 1, part))
-		count++;
-	return count;
-}
-
 TEST(rewrite_real, of_a_gemv_of_bytes_by_triton_leaves_dp4a)
 {
 	const char *ir = rewrite_text("triton_gemv");
 
-	CHECK_INT(count_texts(ir, "call i32 @llvm.nvvm.idp4a.s.s("), 8);
-	CHECK_INT(count_texts(ir, "call i32 @llvm.vector.reduce.add"), 0);
-	CHECK_INT(count_texts(ir, "mul nsw <16 x i32>"), 0);
+	CHECK_INT(count_parts(ir, "call i32 @llvm.nvvm.idp4a.s.s("), 8);
+	CHECK_INT(count_parts(ir, "call i32 @llvm.vector.reduce.add"), 0);
+	CHECK_INT(count_parts(ir, "mul nsw <16 x i32>"), 0);
 }
 
 TEST(rewrite_real, of_a_requantization_by_triton_leaves_a_copy)
 {
 	const char *ir = rewrite_text("triton_requantize");
 
-	CHECK_INT(count_texts(ir, "fmul"), 0);
-	CHECK_INT(count_texts(ir, "call float"), 0);
-	CHECK_INT(count_texts(ir, "call <4 x float>"), 0);
-	CHECK_INT(count_texts(ir, "fptosi"), 0);
+	CHECK_INT(count_parts(ir, "fmul"), 0);
+	CHECK_INT(count_parts(ir, "call float"), 0);
+	CHECK_INT(count_parts(ir, "call <4 x float>"), 0);
+	CHECK_INT(count_parts(ir, "fptosi"), 0);
 }
 
 TEST(rewrite_real, of_a_requantization_with_a_zero_point_leaves_integers)
 {
 	const char *ir = rewrite_text("triton_zero_point");
 
-	CHECK_INT(count_texts(ir, "fmul"), 0);
-	CHECK_INT(count_texts(ir, "fptosi"), 0);
-	CHECK_INT(count_texts(ir, "sitofp"), 0);
+	CHECK_INT(count_parts(ir, "fmul"), 0);
+	CHECK_INT(count_parts(ir, "fptosi"), 0);
+	CHECK_INT(count_parts(ir, "sitofp"), 0);
 }

@@ -216,8 +216,7 @@ TEST(rewrite, of_a_sum_that_is_too_long_for_one_look_takes_all_of_it)
 		WORDS = 150,
 		MORE = 300
 	};
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf ir = TKB_BUF_INIT(TKB_MIB);
+	BUF(ir, TKB_MIB);
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	RULES(rules) = rewrite_rules(context, NULL, true);
 	LLVMModuleRef module;
