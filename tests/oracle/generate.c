@@ -25,51 +25,72 @@ bool chance(struct generate *g, unsigned percent)
 	return pick(g, 100) < percent;
 }
 
-void emit(struct generate *g, const char *format, ...)
+static const char *printed(struct generate *g, const char *format, va_list list)
 {
 	char line[1024];
-	va_list list;
+	const char *out;
 
-	va_start(list, format);
 	(void)vsnprintf(line, sizeof(line), format, list);
-	va_end(list);
-	tkb_buf_add_text(g->out, line);
+	out = tkb_arena_string(&g->words, tkb_text(line));
+	CHECK(out != NULL);
+	return out;
 }
 
-struct word word(const char *format, ...)
+void emit(struct generate *g, const char *format, ...)
 {
-	struct word out;
 	va_list list;
 
 	va_start(list, format);
-	(void)vsnprintf(out.text, sizeof(out.text), format, list);
+	tkb_buf_add_text(g->out, printed(g, format, list));
+	va_end(list);
+}
+
+const char *word(struct generate *g, const char *format, ...)
+{
+	const char *out;
+	va_list list;
+
+	va_start(list, format);
+	out = printed(g, format, list);
 	va_end(list);
 	return out;
 }
 
-struct word name(struct generate *g, const char *prefix)
+const char *name(struct generate *g, const char *prefix)
 {
-	return word("%s%u", prefix, g->next++);
+	return word(g, "%s%u", prefix, g->next++);
 }
 
-void generate_label(struct generate *g, struct word label)
+const char *give(struct generate *g, const char *prefix, const char *format,
+                 ...)
 {
-	emit(g, "%s:\n", label.text);
-	(void)snprintf(g->block, sizeof(g->block), "%%%s", label.text);
+	const char *const out = name(g, prefix);
+	va_list list;
+
+	va_start(list, format);
+	emit(g, "  %s = %s\n", out, printed(g, format, list));
+	va_end(list);
+	return out;
+}
+
+void generate_label(struct generate *g, const char *label)
+{
+	emit(g, "%s:\n", label);
+	g->block = word(g, "%%%s", label);
 }
 
 void generate_block(struct generate *g)
 {
-	const struct word label = name(g, "b");
+	const char *const label = name(g, "b");
 
-	emit(g, "  br label %%%s\n", label.text);
+	emit(g, "  br label %%%s\n", label);
 	generate_label(g, label);
 }
 
-struct word generate_pointer(struct generate *g, unsigned which)
+const char *generate_pointer(struct generate *g, unsigned which)
 {
-	return g->spaces[which] == 0 ? word("ptr %%%c", 'a' + which)
-	                             : word("ptr addrspace(%u) %%%c",
+	return g->spaces[which] == 0 ? word(g, "ptr %%%c", 'a' + which)
+	                             : word(g, "ptr addrspace(%u) %%%c",
 	                                    g->spaces[which], 'a' + which);
 }
 
@@ -84,136 +105,110 @@ const char *generate_space(const struct stream *stream)
 }
 
 /* A number from 0 to 7, in one of the ways in which code has such. */
-static struct word small_number(struct generate *g)
+static const char *small_number(struct generate *g)
 {
-	const struct word narrow = name(g, "%i");
-	const struct word out = name(g, "%i");
 	const char *const extension = chance(g, 50)   ? "zext"
 	                              : chance(g, 50) ? "sext"
 	                                              : "zext nneg";
+	const char *narrow;
 
 	switch (pick(g, 9)) {
 	case 0:
-		return word("%%m");
+		return "%m";
 	case 1:
-		emit(g, "  %s = and i64 %%m, %u\n", out.text, 3 + pick(g, 5));
-		return out;
+		return give(g, "%i", "and i64 %%m, %u", 3 + pick(g, 5));
 	case 2:
-		emit(g,
-		     "  %s = call i32 "
-		     "@llvm.nvvm.read.ptx.sreg.tid.x()\n",
-		     narrow.text);
+		narrow = give(g, "%i",
+		              "call i32 @llvm.nvvm.read.ptx.sreg.tid.x()");
 		break;
 	case 8:
-		emit(g, "  %s = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n",
-		     narrow.text);
+		narrow = give(g, "%i",
+		              "call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
 		break;
 	case 3:
-		emit(g, "  %s = urem i32 %%n, %u\n", narrow.text,
-		     1 + pick(g, 8));
+		narrow = give(g, "%i", "urem i32 %%n, %u", 1 + pick(g, 8));
 		break;
 	case 4:
-		emit(g, "  %s = lshr i32 %%n, %u\n", narrow.text, pick(g, 3));
+		narrow = give(g, "%i", "lshr i32 %%n, %u", pick(g, 3));
 		break;
 	case 5:
-		emit(g, "  %s = and i32 %%n, %u\n", narrow.text,
-		     1 + pick(g, 7));
+		narrow = give(g, "%i", "and i32 %%n, %u", 1 + pick(g, 7));
 		break;
 	default:
-		emit(g, "  %s = %s i32 %%n to i64\n", out.text, extension);
-		return out;
+		narrow = "%n";
+		break;
 	}
-	emit(g, "  %s = %s i32 %s to i64\n", out.text, extension, narrow.text);
-	return out;
+	return give(g, "%i", "%s i32 %s to i64", extension, narrow);
 }
 
 /* A thread's place, as of blocks of so many threads: an i64 from 0 to 62. */
-static struct word place_index(struct generate *g)
+static const char *place_index(struct generate *g)
 {
-	const struct word thread = name(g, "%i");
-	const struct word block = name(g, "%i");
-	const struct word sum = name(g, "%i");
-	const struct word out = name(g, "%i");
+	const char *const thread =
+		give(g, "%i", "call i32 @llvm.nvvm.read.ptx.sreg.tid.x()");
+	const char *const block =
+		give(g, "%i", "shl%s i32 %%n, %u",
+	             chance(g, 70) ? " nuw nsw" : " nsw", 1 + pick(g, 3));
+	const char *const sum =
+		give(g, "%i", "add nuw nsw i32 %s, %s", block, thread);
 
-	emit(g, "  %s = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n",
-	     thread.text);
-	emit(g, "  %s = shl%s i32 %%n, %u\n", block.text,
-	     chance(g, 70) ? " nuw nsw" : " nsw", 1 + pick(g, 3));
-	emit(g, "  %s = add nuw nsw i32 %s, %s\n", sum.text, block.text,
-	     thread.text);
-	emit(g, "  %s = %s i32 %s to i64\n", out.text,
-	     chance(g, 50) ? "zext" : "sext", sum.text);
-	return out;
+	return give(g, "%i", "%s i32 %s to i64",
+	            chance(g, 50) ? "zext" : "sext", sum);
 }
 
 /* The counter of a loop, or what changes with it: from 0 to 7. */
-static struct word changing_number(struct generate *g)
+static const char *changing_number(struct generate *g)
 {
-	const struct word narrow = name(g, "%i");
-	const struct word small = name(g, "%i");
-	const struct word out = name(g, "%i");
+	const char *narrow;
+	const char *small;
 
 	if (chance(g, 50))
 		return g->counter;
-	emit(g, "  %s = trunc i64 %s to i32\n", narrow.text, g->counter.text);
-	if (chance(g, 50))
-		emit(g, "  %s = sub nuw nsw i32 %u, %s\n", small.text,
-		     6 + pick(g, 2), narrow.text);
-	else
-		emit(g, "  %s = and i32 %s, %u\n", small.text, narrow.text,
-		     1 + pick(g, 3));
-	emit(g, "  %s = %s i32 %s to i64\n", out.text,
-	     chance(g, 50) ? "zext" : "sext", small.text);
-	return out;
+	narrow = give(g, "%i", "trunc i64 %s to i32", g->counter);
+	small = chance(g, 50) ? give(g, "%i", "sub nuw nsw i32 %u, %s",
+	                             6 + pick(g, 2), narrow)
+	                      : give(g, "%i", "and i32 %s, %u", narrow,
+	                             1 + pick(g, 3));
+	return give(g, "%i", "%s i32 %s to i64",
+	            chance(g, 50) ? "zext" : "sext", small);
 }
 
-static struct word any_number(struct generate *g)
+static const char *any_number(struct generate *g)
 {
-	return g->counter.text[0] != '\0' && chance(g, 60) ? changing_number(g)
-	                                                   : small_number(g);
+	return g->counter != NULL && chance(g, 60) ? changing_number(g)
+	                                           : small_number(g);
 }
 
 /* An i64 from 0 to 112. */
-static struct word scaled_number(struct generate *g)
+static const char *scaled_number(struct generate *g)
 {
 	static const char *const flags[] = { "", " nuw", " nsw", " nuw nsw" };
-	const struct word small = any_number(g);
-	struct word out;
+	const char *const small = any_number(g);
 
 	if (chance(g, 20))
 		return small;
-	out = name(g, "%i");
 	if (chance(g, 50))
-		emit(g, "  %s = mul%s i64 %s, %u\n", out.text,
-		     flags[pick(g, 4)], small.text,
-		     chance(g, 70) ? 4U << pick(g, 3) : 1 + pick(g, 9));
-	else
-		emit(g, "  %s = shl%s i64 %s, %u\n", out.text,
-		     flags[pick(g, 4)], small.text, pick(g, 5));
-	return out;
+		return give(g, "%i", "mul%s i64 %s, %u", flags[pick(g, 4)],
+		            small,
+		            chance(g, 70) ? 4U << pick(g, 3) : 1 + pick(g, 9));
+	return give(g, "%i", "shl%s i64 %s, %u", flags[pick(g, 4)], small,
+	            pick(g, 5));
 }
 
 /* An i64 from 0 to 140. */
-static struct word generate_index(struct generate *g)
+static const char *generate_index(struct generate *g)
 {
-	struct word first;
-	struct word small;
-	struct word second;
-	struct word out;
+	const char *first;
+	const char *second;
 
 	if (chance(g, 15))
 		return place_index(g);
 	first = scaled_number(g);
 	if (!chance(g, 30))
 		return first;
-	small = any_number(g);
-	second = name(g, "%i");
-	out = name(g, "%i");
-	emit(g, "  %s = shl nuw nsw i64 %s, %u\n", second.text, small.text,
-	     pick(g, 3));
-	emit(g, "  %s = add nuw nsw i64 %s, %s\n", out.text, first.text,
-	     second.text);
-	return out;
+	second = any_number(g);
+	second = give(g, "%i", "shl nuw nsw i64 %s, %u", second, pick(g, 3));
+	return give(g, "%i", "add nuw nsw i64 %s, %s", first, second);
 }
 
 struct stream generate_stream(struct generate *g)
@@ -226,14 +221,12 @@ struct stream generate_stream(struct generate *g)
 	const unsigned kind = pick(g, 10);
 
 	if (kind < 6) {
-		(void)snprintf(
-			stream.base, sizeof(stream.base), "%s",
-			generate_pointer(g, pick(g, GENERATE_POINTERS)).text);
+		stream.base = generate_pointer(g, pick(g, GENERATE_POINTERS));
 	} else {
-		(void)snprintf(stream.base, sizeof(stream.base),
-		               "ptr addrspace(1) @w%u",
-		               chance(g, 60) ? g->used_weights++ % WEIGHT_COUNT
-		                             : pick(g, WEIGHT_COUNT));
+		stream.base =
+			word(g, "ptr addrspace(1) @w%u",
+		             chance(g, 60) ? g->used_weights++ % WEIGHT_COUNT
+		                           : pick(g, WEIGHT_COUNT));
 		if (stream.stride > 8)
 			stream.stride = 8;
 	}
@@ -245,70 +238,61 @@ struct stream generate_stream(struct generate *g)
 struct stream generate_word_stream(struct generate *g)
 {
 	struct stream stream = generate_stream(g);
-	const struct word index = stream.index;
+	const char *const index = stream.index;
 	const unsigned which = pick(g, GENERATE_POINTERS);
 
 	if (chance(g, 50))
-		(void)snprintf(stream.base, sizeof(stream.base), "%s",
-		               generate_pointer(g, which).text);
+		stream.base = generate_pointer(g, which);
 	stream.start &= ~3;
 	if (strstr(stream.base, "@w") == NULL)
 		stream.stride = 1;
-	if (index.text[0] != '\0' && chance(g, 80)) {
-		stream.index = name(g, "%i");
-		emit(g, "  %s = and i64 %s, 60\n", stream.index.text,
-		     index.text);
+	if (index != NULL && chance(g, 80)) {
+		stream.index = give(g, "%i", "and i64 %s, 60", index);
 	}
 	return stream;
 }
 
-struct word generate_address(struct generate *g, const struct stream *stream,
+const char *generate_address(struct generate *g, const struct stream *stream,
                              int offset)
 {
 	const char *const bounds = stream->is_inbounds ? " inbounds" : "";
 	const char *const space = generate_space(stream);
-	const struct word first = name(g, "%p");
-	const struct word out = name(g, "%p");
 
-	if (stream->index.text[0] == '\0') {
-		emit(g, "  %s = getelementptr%s i8, %s, i%u %d\n", out.text,
-		     bounds, stream->base, chance(g, 50) ? 32 : 64, offset);
-		return out;
+	if (stream->index == NULL) {
+		return give(g, "%p", "getelementptr%s i8, %s, i%u %d", bounds,
+		            stream->base, chance(g, 50) ? 32 : 64, offset);
 	}
 	if (chance(g, 50)) {
-		const struct word sum = name(g, "%i");
 
-		emit(g, "  %s = add%s i64 %s, %d\n", sum.text,
-		     chance(g, 50) ? " nuw nsw" : "", stream->index.text,
-		     offset);
-		emit(g, "  %s = getelementptr%s i8, %s, i64 %s\n", out.text,
-		     bounds, stream->base, sum.text);
-		return out;
+		const char *const sum = give(g, "%i", "add%s i64 %s, %d",
+		                             chance(g, 50) ? " nuw nsw" : "",
+		                             stream->index, offset);
+		return give(g, "%p", "getelementptr%s i8, %s, i64 %s", bounds,
+		            stream->base, sum);
 	}
-	emit(g, "  %s = getelementptr%s i8, %s, i64 %s\n", first.text, bounds,
-	     stream->base, stream->index.text);
-	emit(g, "  %s = getelementptr%s i8, %s %s, i64 %d\n", out.text, bounds,
-	     space, first.text, offset);
-	return out;
+	const char *const first =
+		give(g, "%p", "getelementptr%s i8, %s, i64 %s", bounds,
+	             stream->base, stream->index);
+	return give(g, "%p", "getelementptr%s i8, %s %s, i64 %d", bounds, space,
+	            first, offset);
 }
 
-void generate_store(struct generate *g, struct word value)
+void generate_store(struct generate *g, const char *value)
 {
 	const unsigned to = 2 + pick(g, 2);
-	const struct word at = name(g, "%p");
 	/* Mostly where sums read. */
 	const unsigned offset =
 		4 * pick(g, chance(g, 70) ? 12 : 60) + (chance(g, 10) ? 1 : 0);
+	const char *const at = give(g, "%p", "getelementptr i8, %s, i64 %u",
+	                            generate_pointer(g, to), offset);
 
-	emit(g, "  %s = getelementptr i8, %s, i64 %u\n", at.text,
-	     generate_pointer(g, to).text, offset);
 	emit(g, "  store%s i32 %s, %s %s, align 1%s\n",
-	     chance(g, 8) ? " volatile" : "", value.text,
-	     g->spaces[to] == 0 ? "ptr" : "ptr addrspace(1)", at.text,
+	     chance(g, 8) ? " volatile" : "", value,
+	     g->spaces[to] == 0 ? "ptr" : "ptr addrspace(1)", at,
 	     g->has_debug_data && chance(g, 70) ? ", !dbg !2" : "");
 }
 
-struct word generate_value(struct generate *g)
+const char *generate_value(struct generate *g)
 {
 	switch (pick(g, 24)) {
 	case 0:
@@ -374,7 +358,7 @@ void generate_ir(uint64_t seed, const struct generate_options *options,
 		.state = seed,
 		.block = "%0",
 	};
-	struct word value;
+	const char *value;
 	unsigned count;
 
 	(void)generate_draw(&g.state);
@@ -388,7 +372,7 @@ void generate_ir(uint64_t seed, const struct generate_options *options,
 		emit_parameter(&g, i);
 	emit(&g, ", i32 %%n, i64 %%m)%s {\nbegin:\n",
 	     g.has_debug_data ? " !dbg !1" : "");
-	(void)snprintf(g.block, sizeof(g.block), "%%begin");
+	g.block = "%begin";
 	count = 1 + pick(&g, 3);
 	for (unsigned i = 0; i < count; i++) {
 		generate_noise(&g);
@@ -396,10 +380,11 @@ void generate_ir(uint64_t seed, const struct generate_options *options,
 		if (g.has_debug_data)
 			emit(&g,
 			     "  #dbg_value(i32 %s, !3, !DIExpression(), !2)\n",
-			     value.text);
+			     value);
 		generate_store(&g, value);
 	}
 	emit(&g, "  ret void\n}\n");
 	generate_metadata(&g);
 	tkb_buf_add_byte(out, '\0');
+	tkb_arena_release(&g.words);
 }

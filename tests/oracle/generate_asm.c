@@ -22,15 +22,13 @@ static bool can_be_ptx(const struct generate *g, const struct stream *stream,
 	       strcmp(generate_space(stream), "ptr addrspace(1)") == 0;
 }
 
-static struct word condition(struct generate *g)
+static const char *condition(struct generate *g)
 {
-	const struct word is = name(g, "%c");
 
 	if (chance(g, 50))
-		return word("%s", chance(g, 85) ? "true" : "false");
-	emit(g, "  %s = icmp %s i32 %%n, %u\n", is.text,
-	     chance(g, 50) ? "ult" : "sgt", pick(g, 8));
-	return is;
+		return chance(g, 85) ? "true" : "false";
+	return give(g, "%c", "icmp %s i32 %%n, %u",
+	            chance(g, 50) ? "ult" : "sgt", pick(g, 8));
 }
 
 /* "mov.u32 $0, 0x0;" for each; what they are if the predicate is false. */
@@ -51,10 +49,10 @@ static void emit_outputs(struct generate *g, unsigned count)
 }
 
 static void emit_call(struct generate *g, const char *type, unsigned count,
-                      struct word at, struct word is)
+                      const char *at, const char *is)
 {
 	static const char *const sizes[] = { "", "", ".v2", "", ".v4" };
-	const bool has_predicate = is.text[0] != '\0';
+	const bool has_predicate = is[0] != '\0';
 	const bool has_values = has_predicate && chance(g, 30);
 	const unsigned address = has_values ? 2 * count : count;
 
@@ -74,79 +72,72 @@ static void emit_call(struct generate *g, const char *type, unsigned count,
 	emit(g, "l%s\"(", has_predicate ? ",b" : "");
 	for (unsigned i = 0; i < count && has_values; i++)
 		emit(g, "i32 %s, ", i == 0 ? "%n" : "7");
-	emit(g, "ptr addrspace(1) %s%s%s)\n", at.text,
-	     has_predicate ? ", i1 " : "", is.text);
+	emit(g, "ptr addrspace(1) %s%s%s)\n", at, has_predicate ? ", i1 " : "",
+	     is);
 }
 
-struct word generate_asm(struct generate *g)
+const char *generate_asm(struct generate *g)
 {
 	static const char *const types[] = { "", "i32", "{ i32, i32 }", "",
 		                             "{ i32, i32, i32, i32 }" };
 	const unsigned count = 1U << pick(g, 3);
 	struct stream stream = generate_word_stream(g);
-	const struct word all = name(g, "%a");
-	const struct word out = name(g, "%v");
-	struct word is = word("%s", "");
-	struct word at;
+	const char *const all = name(g, "%a");
+	const char *is = "";
+	const char *at;
 
 	if (!can_be_ptx(g, &stream, count))
 		return generate_plain(g);
 	at = generate_address(g, &stream, stream.start);
 	if (chance(g, 70))
 		is = condition(g);
-	emit(g, "  %s = ", all.text);
+	emit(g, "  %s = ", all);
 	emit_call(g, types[count], count, at, is);
 	generate_between(g, &stream, stream.start);
 	if (count == 1)
 		return all;
-	emit(g, "  %s = extractvalue %s %s, %u\n", out.text, types[count],
-	     all.text, pick(g, count));
-	return out;
+	return give(g, "%v", "extractvalue %s %s, %u", types[count], all,
+	            pick(g, count));
 }
 
 /* How many bytes a copy reads: all or none. */
-static struct word copied_size(struct generate *g, unsigned all)
+static const char *copied_size(struct generate *g, unsigned all)
 {
-	const struct word is = name(g, "%c");
-	const struct word size = name(g, "%s");
 
 	if (chance(g, 50))
-		return word("%u", chance(g, 85) ? all : 0);
-	emit(g, "  %s = icmp ult i32 %%n, %u\n", is.text, pick(g, 8));
-	emit(g, "  %s = select i1 %s, i32 %u, i32 0\n", size.text, is.text,
-	     all);
-	return size;
+		return word(g, "%u", chance(g, 85) ? all : 0);
+	const char *const is =
+		give(g, "%c", "icmp ult i32 %%n, %u", pick(g, 8));
+	return give(g, "%s", "select i1 %s, i32 %u, i32 0", is, all);
 }
 
 /* What a pipeline does: it copies to shared memory, waits, and reads there. */
-struct word generate_copy(struct generate *g)
+const char *generate_copy(struct generate *g)
 {
 	const unsigned words = 1U << pick(g, 3);
 	const unsigned first = words * pick(g, 16 / words);
 	const struct stream stream = generate_word_stream(g);
-	const struct word to = name(g, "%p");
-	const struct word at = name(g, "%p");
-	const struct word out = name(g, "%v");
-	struct word from;
-	struct word size;
+	const char *from;
+	const char *size;
 
 	if (!can_be_ptx(g, &stream, words))
 		return generate_plain(g);
 	from = generate_address(g, &stream, stream.start);
 	size = copied_size(g, 4 * words);
-	emit(g, "  %s = getelementptr i32, ptr addrspace(3) @tile, i32 %u\n",
-	     to.text, first);
+	const char *const to = give(
+		g, "%p", "getelementptr i32, ptr addrspace(3) @tile, i32 %u",
+		first);
 	emit(g,
 	     "  call void asm sideeffect \"cp.async.c%c.shared.global "
 	     "[ $0 + 0 ], [ $1 + %u ], 0x%x, $2;\", \"r,l,r\"(ptr "
 	     "addrspace(3) %s, ptr addrspace(1) %s, i32 %s)\n",
-	     words == 4 ? 'g' : 'a', 4 * words * pick(g, 3), 4 * words, to.text,
-	     from.text, size.text);
+	     words == 4 ? 'g' : 'a', 4 * words * pick(g, 3), 4 * words, to,
+	     from, size);
 	emit(g, "  call void @llvm.nvvm.cp.async.commit.group()\n"
 	        "  call void @llvm.nvvm.cp.async.wait.group(i32 0)\n"
 	        "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n");
-	emit(g, "  %s = getelementptr i32, ptr addrspace(3) @tile, i32 %u\n",
-	     at.text, first + pick(g, words));
-	emit(g, "  %s = load i32, ptr addrspace(3) %s\n", out.text, at.text);
-	return out;
+	const char *const at = give(
+		g, "%p", "getelementptr i32, ptr addrspace(3) @tile, i32 %u",
+		first + pick(g, words));
+	return give(g, "%v", "load i32, ptr addrspace(3) %s", at);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generate_internal.h"
 
-#include <stdio.h>
-
 /* What keeps reads apart that would be one, were it not there. */
 
 /* The parameter that a stream reads by, or -1. */
@@ -32,8 +30,7 @@ static struct stream other_stream(struct generate *g,
 
 	if (g->is_read_only[which])
 		which = 2 + pick(g, 2);
-	(void)snprintf(other.base, sizeof(other.base), "%s",
-	               generate_pointer(g, which).text);
+	other.base = generate_pointer(g, which);
 	return other;
 }
 
@@ -44,43 +41,42 @@ static bool is_aligned(const struct generate *g, const struct stream *stream,
 	const int which = parameter_of(stream);
 
 	return which >= 0 && g->aligns[which] >= 4 && offset % 4 == 0 &&
-	       stream->index.text[0] == '\0';
+	       stream->index == NULL;
 }
 
-static void write_plainly(struct generate *g, const char *space, struct word at)
+static void write_plainly(struct generate *g, const char *space, const char *at)
 {
 	static const unsigned widths[] = { 8, 16, 32, 32 };
 
 	emit(g, "  store%s i%u %u, %s %s, align 1\n",
 	     chance(g, 20) ? " volatile" : "", widths[pick(g, 4)], pick(g, 200),
-	     space, at.text);
+	     space, at);
 }
 
 /* Bytes of one of the constants, or of a parameter: they may overlap. */
-static void copy_to(struct generate *g, const char *space, struct word at)
+static void copy_to(struct generate *g, const char *space, const char *at)
 {
 	const struct stream from = generate_stream(g);
-	const struct word source = generate_address(g, &from, from.start);
+	const char *const source = generate_address(g, &from, from.start);
 
 	emit(g,
 	     "  call void @llvm.memmove.p%s.p%s.i64(%s %s, %s %s, i64 %u, "
 	     "i1 false)\n",
 	     strcmp(space, "ptr") == 0 ? "0" : "1",
-	     strcmp(generate_space(&from), "ptr") == 0 ? "0" : "1", space,
-	     at.text, generate_space(&from), source.text, 1 + pick(g, 8));
+	     strcmp(generate_space(&from), "ptr") == 0 ? "0" : "1", space, at,
+	     generate_space(&from), source, 1 + pick(g, 8));
 }
 
 static void write_at(struct generate *g, const struct stream *stream,
                      int offset)
 {
 	const char *const space = generate_space(stream);
-	const struct word at = generate_address(g, stream, offset);
-	const struct word old = name(g, "%v");
+	const char *const at = generate_address(g, stream, offset);
 	const bool is_global = strcmp(space, "ptr") != 0;
 	unsigned way = pick(g, 10);
 
 	if (way == 0 && is_global) {
-		emit(g, "  call void @write(%s %s, i32 %u)\n", space, at.text,
+		emit(g, "  call void @write(%s %s, i32 %u)\n", space, at,
 		     pick(g, 1000));
 	} else if (way == 1) {
 		copy_to(g, space, at);
@@ -88,16 +84,15 @@ static void write_at(struct generate *g, const struct stream *stream,
 		emit(g,
 		     "  call void @llvm.memset.p%u.i64(%s %s, i8 %u, i64 "
 		     "%u, i1 false)\n",
-		     is_global ? 1U : 0U, space, at.text, pick(g, 256),
+		     is_global ? 1U : 0U, space, at, pick(g, 256),
 		     1 + pick(g, 8));
 	} else if (way < 5 && is_aligned(g, stream, offset)) {
-		emit(g,
-		     "  %s = atomicrmw xor %s %s, i32 %u monotonic, align "
-		     "4\n",
-		     old.text, space, at.text, 1 + pick(g, 90000));
+		(void)give(g, "%v",
+		           "atomicrmw xor %s %s, i32 %u monotonic, align 4",
+		           space, at, 1 + pick(g, 90000));
 	} else if (way < 7 && is_aligned(g, stream, offset)) {
 		emit(g, "  store atomic i32 %u, %s %s monotonic, align 4\n",
-		     pick(g, 90000), space, at.text);
+		     pick(g, 90000), space, at);
 	} else {
 		write_plainly(g, space, at);
 	}

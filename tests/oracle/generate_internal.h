@@ -2,22 +2,17 @@
 #ifndef TKB_TESTS_GENERATE_INSIDE_H
 #define TKB_TESTS_GENERATE_INSIDE_H
 
+#include "base/arena.h"
 #include "generate.h"
 
 enum {
-	WEIGHT_COUNT = 3, /* globals of bytes */
-	TEXT_SIZE = 48
-};
-
-/* A name, or a number. */
-struct word {
-	char text[TEXT_SIZE];
+	WEIGHT_COUNT = 3 /* globals of bytes */
 };
 
 /* Bytes that are read one after the other. */
 struct stream {
-	char base[TEXT_SIZE]; /* a pointer, with its type */
-	struct word index;    /* i64; "" is none */
+	const char *base;  /* a pointer, with its type */
+	const char *index; /* i64; NULL: none */
 	int start;
 	int stride;
 	bool is_inbounds;
@@ -26,11 +21,13 @@ struct stream {
 struct generate {
 	const struct generate_options *options;
 	struct tkb_buf *out;
+	struct tkb_arena
+		words; /* names, numbers, and what else is put together */
 	uint64_t state;
-	unsigned next;             /* number of a value or a block */
-	unsigned noise;            /* of a hundred: how much stands between */
-	char block[TEXT_SIZE + 2]; /* that is written */
-	struct word counter;       /* i64 of a loop that goes on; or "" */
+	unsigned next;       /* number of a value or a block */
+	unsigned noise;      /* of a hundred: how much stands between */
+	const char *block;   /* that is written */
+	const char *counter; /* i64 of a loop that goes on; or NULL */
 	unsigned spaces[GENERATE_POINTERS];
 	unsigned aligns[GENERATE_POINTERS];
 	bool is_read_only[GENERATE_POINTERS];
@@ -47,9 +44,14 @@ unsigned pick(struct generate *g, unsigned count);
 bool chance(struct generate *g, unsigned percent);
 __attribute__((format(printf, 2, 3))) void emit(struct generate *g,
                                                 const char *format, ...);
-/* A new name. */
-struct word name(struct generate *g, const char *prefix);
-__attribute__((format(printf, 1, 2))) struct word word(const char *format, ...);
+/* A text that lives as long as `g`; a new name is one. */
+__attribute__((format(printf, 2, 3))) const char *word(struct generate *g,
+                                                       const char *format, ...);
+const char *name(struct generate *g, const char *prefix);
+/* "  <a new name> = ...", and the name. */
+__attribute__((format(printf, 3, 4))) const char *give(struct generate *g,
+                                                       const char *prefix,
+                                                       const char *format, ...);
 
 /* Something that has nothing to do with the rest, or stands in its way. */
 void generate_noise(struct generate *g);
@@ -63,12 +65,12 @@ void generate_between(struct generate *g, const struct stream *stream,
 void generate_strong(struct generate *g);
 /* Go on in a new block. */
 void generate_block(struct generate *g);
-void generate_label(struct generate *g, struct word label);
+void generate_label(struct generate *g, const char *label);
 
 /* A pointer parameter and its type: "ptr addrspace(1) %a". */
-struct word generate_pointer(struct generate *g, unsigned which);
+const char *generate_pointer(struct generate *g, unsigned which);
 /* An address, and what is to be loaded or stored there. */
-struct word generate_address(struct generate *g, const struct stream *stream,
+const char *generate_address(struct generate *g, const struct stream *stream,
                              int offset);
 struct stream generate_stream(struct generate *g);
 /* Bytes that are words, if an address is aligned as is said. */
@@ -77,22 +79,22 @@ struct stream generate_word_stream(struct generate *g);
 const char *generate_space(const struct stream *stream);
 
 /* Each writes some code; those with a result give an i32. */
-struct word generate_sum(struct generate *g);
-struct word generate_words(struct generate *g);
-struct word generate_convolution(struct generate *g);
-struct word generate_asm(struct generate *g);
-struct word generate_copy(struct generate *g);
-struct word generate_vector(struct generate *g);
-struct word generate_bytes(struct generate *g);
-struct word generate_plain(struct generate *g);
-struct word generate_quantized(struct generate *g);
-struct word generate_call(struct generate *g);
-struct word generate_memory(struct generate *g);
-struct word generate_open(struct generate *g);
-struct word generate_loop(struct generate *g);
+const char *generate_sum(struct generate *g);
+const char *generate_words(struct generate *g);
+const char *generate_convolution(struct generate *g);
+const char *generate_asm(struct generate *g);
+const char *generate_copy(struct generate *g);
+const char *generate_vector(struct generate *g);
+const char *generate_bytes(struct generate *g);
+const char *generate_plain(struct generate *g);
+const char *generate_quantized(struct generate *g);
+const char *generate_call(struct generate *g);
+const char *generate_memory(struct generate *g);
+const char *generate_open(struct generate *g);
+const char *generate_loop(struct generate *g);
 /* Any of them. */
-struct word generate_value(struct generate *g);
-void generate_store(struct generate *g, struct word value);
+const char *generate_value(struct generate *g);
+void generate_store(struct generate *g, const char *value);
 
 /* Globals, what is declared, and the functions that kernels call. */
 void generate_globals(struct generate *g);
