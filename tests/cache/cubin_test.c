@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <elf.h>
 #include <stdlib.h>
 
-#include "harness.h"
-
-/* A cubin that a test may change. */
-struct image {
-	unsigned char *data;
-	size_t size;
-};
+#include "elf_image.h"
 
 /* The parts that were told, copied while they were. */
 struct told {
@@ -18,77 +11,29 @@ struct told {
 	struct image image; /* what the bytes must lie in */
 };
 
-/* add_kernel's out of the one entry that has it. */
 static struct image load(const char *fixture)
 {
-	const char **keys;
-	struct image image = { .size = 0 };
-
-	unpack(fixture, fixture);
-	for (keys = list(text("%s/.triton/cache", fixture)); *keys != NULL;
-	     keys++) {
-		const char *path = text("%s/.triton/cache/%s/add_kernel.cubin",
-		                        fixture, *keys);
-
-		if (!exists(path))
-			continue;
-		struct tkb_bytes bytes = read_file(path);
-		image.size = bytes.size;
-		image.data = test_alloc(bytes.size);
-		memcpy(image.data, bytes.data, bytes.size);
-		return image;
-	}
-	fail_msg("there is no add_kernel in '%s'", fixture);
-	return image;
+	return load_image(fixture, "add_kernel.cubin");
 }
 
-static Elf64_Ehdr header_of(struct image image)
+/* The index of the table of names. */
+static uint64_t name_table(const struct image *image)
 {
-	Elf64_Ehdr header;
-
-	memcpy(&header, image.data, sizeof(header));
-	return header;
+	return get(image, HEADER(e_shstrndx));
 }
 
-/* Section `index`; as this machine is little-endian, fields are as they lie. */
-static Elf64_Shdr section_of(struct image image, size_t index)
+static const char *name_of(const struct image *image, uint64_t index)
 {
-	Elf64_Shdr section;
-
-	memcpy(&section,
-	       image.data + header_of(image).e_shoff + index * sizeof(section),
-	       sizeof(section));
-	return section;
+	return (const char *)image->data +
+	       get(image, SECTION(image, name_table(image), sh_offset)) +
+	       get(image, SECTION(image, index, sh_name));
 }
 
-static void set_section(struct image image, size_t index, Elf64_Shdr section)
+static uint64_t find_name(const struct image *image, const char *name)
 {
-	memcpy(image.data + header_of(image).e_shoff + index * sizeof(section),
-	       &section, sizeof(section));
-}
+	uint64_t index = 1;
 
-static const char *name_of(struct image image, Elf64_Shdr section)
-{
-	const Elf64_Shdr names = section_of(image, header_of(image).e_shstrndx);
-
-	return (const char *)image.data + names.sh_offset + section.sh_name;
-}
-
-/* The first section of `type`. */
-static size_t find_type(struct image image, uint32_t type)
-{
-	size_t index = 0;
-
-	while (section_of(image, index).sh_type != type)
-		index++;
-	return index;
-}
-
-static size_t find_name(struct image image, const char *name)
-{
-	size_t index = 1;
-
-	while (strcmp(name_of(image, section_of(image, index)), name) != 0)
+	while (strcmp(name_of(image, index), name) != 0)
 		index++;
 	return index;
 }
@@ -122,8 +67,9 @@ static int keep_part(void *self, const struct tkb_cubin_part *part,
 static int tell(struct image image, struct told *told, struct tkb_error *err)
 {
 	const struct tkb_cubin_visitor visitor = { keep_part, told };
-	const size_t limit =
-		image.size >= sizeof(Elf64_Ehdr) ? header_of(image).e_shnum : 0;
+	const size_t limit = image.size >= sizeof(Elf64_Ehdr)
+	                             ? get(&image, HEADER(e_shnum))
+	                             : 0;
 
 	*told = (struct told){ .parts = test_alloc((limit + 1) *
 		                                   sizeof(*told->parts)),
@@ -184,22 +130,25 @@ TEST(cubin, parts_have_the_bytes_that_the_section_headers_name)
 	EACH(i, fixtures) {
 		const struct image image = load(fixtures[i]);
 		const struct told told = must_tell(image);
-		const size_t count = header_of(image).e_shnum;
+		const uint64_t count = get(&image, HEADER(e_shnum));
 		size_t at = 0;
 
-		for (size_t j = 0; j < count; j++) {
-			const Elf64_Shdr section = section_of(image, j);
+		for (uint64_t j = 0; j < count; j++) {
+			const uint64_t type =
+				get(&image, SECTION(&image, j, sh_type));
 			const struct tkb_cubin_part *part = &told.parts[at];
 
-			if (section.sh_type == SHT_NULL)
+			if (type == SHT_NULL)
 				continue;
 			CHECK(at < told.count);
-			CHECK_STR(part->name, name_of(image, section));
-			CHECK_INT(part->offset, section.sh_offset);
+			CHECK_STR(part->name, name_of(&image, j));
+			CHECK_INT(part->offset,
+			          get(&image, SECTION(&image, j, sh_offset)));
 			CHECK_INT(part->bytes.size,
-			          section.sh_type == SHT_NOBITS
+			          type == SHT_NOBITS
 			                  ? 0
-			                  : section.sh_size);
+			                  : get(&image,
+			                        SECTION(&image, j, sh_size)));
 			at++;
 		}
 		CHECK_INT(told.count, at);
@@ -209,30 +158,26 @@ TEST(cubin, parts_have_the_bytes_that_the_section_headers_name)
 
 TEST(cubin, parts_without_bytes_in_the_file_are_empty)
 {
-	const struct image image = load("triton-3.9.0-cpu");
-	const size_t index = find_type(image, SHT_NOBITS);
-	Elf64_Shdr section = section_of(image, index);
+	struct image image = load("triton-3.9.0-cpu");
+	const uint64_t index = find_section(&image, SHT_NOBITS);
 
-	section.sh_size = (uint64_t)1 << 40;
-	section.sh_offset = UINT64_MAX;
-	set_section(image, index, section);
+	put(&image, SECTION(&image, index, sh_size), (uint64_t)1 << 40);
+	put(&image, SECTION(&image, index, sh_offset), UINT64_MAX);
 	struct told told = must_tell(image);
 
-	CHECK_STR(told.parts[index - 1].name, name_of(image, section));
+	CHECK_STR(told.parts[index - 1].name, name_of(&image, index));
 	CHECK_INT(told.parts[index - 1].bytes.size, 0);
 	CHECK(told.parts[index - 1].offset == UINT64_MAX);
 }
 
 TEST(cubin, sections_of_no_type_are_no_parts)
 {
-	const struct image image = load("triton-3.6.0-cpu");
-	const size_t index = find_name(image, ".debug_line");
+	struct image image = load("triton-3.6.0-cpu");
+	const uint64_t index = find_name(&image, ".debug_line");
 	const size_t count = must_tell(image).count;
-	Elf64_Shdr section = section_of(image, index);
 
-	section.sh_type = SHT_NULL;
-	section.sh_offset = UINT64_MAX;
-	set_section(image, index, section);
+	put(&image, SECTION(&image, index, sh_type), SHT_NULL);
+	put(&image, SECTION(&image, index, sh_offset), UINT64_MAX);
 	struct told told = must_tell(image);
 
 	CHECK_INT(told.count, count - 1);
@@ -242,48 +187,41 @@ TEST(cubin, sections_of_no_type_are_no_parts)
 
 TEST(cubin, a_part_whose_name_is_nowhere_has_an_empty_one)
 {
-	const struct image image = load("triton-3.6.0-cpu");
-	const size_t index = find_name(image, ".text.add_kernel");
-	Elf64_Shdr section = section_of(image, index);
-	const Elf64_Shdr names = section_of(image, header_of(image).e_shstrndx);
+	struct image image = load("triton-3.6.0-cpu");
+	const uint64_t index = find_name(&image, ".text.add_kernel");
+	const uint64_t table = name_table(&image);
 
-	section.sh_name = (uint32_t)names.sh_size;
-	set_section(image, index, section);
+	put(&image, SECTION(&image, index, sh_name),
+	    get(&image, SECTION(&image, table, sh_size)));
 	struct told told = must_tell(image);
 	CHECK_STR(told.parts[index - 1].name, "");
 	CHECK_STR(told.parts[index - 2].name, ".rela.debug_frame");
 
-	section.sh_name = UINT32_MAX;
-	set_section(image, index, section);
+	put(&image, SECTION(&image, index, sh_name), UINT32_MAX);
 	CHECK_STR(must_tell(image).parts[index - 1].name, "");
 }
 
 TEST(cubin, names_must_end_within_their_table)
 {
-	const struct image image = load("triton-3.6.0-cpu");
-	const size_t table = header_of(image).e_shstrndx;
-	const size_t index = find_name(image, ".text.add_kernel");
-	const Elf64_Shdr section = section_of(image, index);
-	Elf64_Shdr names = section_of(image, table);
+	struct image image = load("triton-3.6.0-cpu");
+	const uint64_t table = name_table(&image);
+	const uint64_t index = find_name(&image, ".text.add_kernel");
+	const uint64_t end = get(&image, SECTION(&image, index, sh_name)) +
+	                     strlen(".text.add_kernel");
 
-	names.sh_size = section.sh_name + strlen(".text.add_kernel");
-	set_section(image, table, names);
+	put(&image, SECTION(&image, table, sh_size), end);
 	CHECK_STR(must_tell(image).parts[index - 1].name, "");
-
-	names.sh_size++;
-	set_section(image, table, names);
+	put(&image, SECTION(&image, table, sh_size), end + 1);
 	CHECK_STR(must_tell(image).parts[index - 1].name, ".text.add_kernel");
 }
 
 TEST(cubin, without_a_table_of_names_no_part_has_one)
 {
 	static const uint16_t indices[] = { 0, 0xfff0, 0xffff };
-	const struct image image = load("triton-3.6.0-cpu");
-	Elf64_Ehdr header = header_of(image);
+	struct image image = load("triton-3.6.0-cpu");
 
 	EACH(i, indices) {
-		header.e_shstrndx = indices[i];
-		memcpy(image.data, &header, sizeof(header));
+		put(&image, HEADER(e_shstrndx), indices[i]);
 		struct told told = must_tell(image);
 		CHECK(told.count > 10);
 		for (size_t j = 0; j < told.count; j++)
@@ -294,14 +232,12 @@ TEST(cubin, without_a_table_of_names_no_part_has_one)
 /* What has no bytes in the file may have any offset: it is not followed. */
 TEST(cubin, a_table_of_names_far_behind_the_file_is_not_read)
 {
-	const struct image image = load("triton-3.6.0-cpu");
-	const size_t table = header_of(image).e_shstrndx;
-	Elf64_Shdr names = section_of(image, table);
+	struct image image = load("triton-3.6.0-cpu");
+	const uint64_t table = name_table(&image);
 
-	names.sh_type = SHT_NOBITS;
-	names.sh_offset = (uint64_t)1 << 40;
-	names.sh_size = UINT64_MAX;
-	set_section(image, table, names);
+	put(&image, SECTION(&image, table, sh_type), SHT_NOBITS);
+	put(&image, SECTION(&image, table, sh_offset), (uint64_t)1 << 40);
+	put(&image, SECTION(&image, table, sh_size), UINT64_MAX);
 	struct told told = must_tell(image);
 
 	for (size_t i = 0; i < told.count; i++)
@@ -326,8 +262,9 @@ TEST(cubin, what_is_no_elf_file_has_no_parts)
 {
 	struct image image = load("triton-3.6.0-cpu");
 
-	must_refuse((struct image){ NULL, 0 }, "'k.cubin' is not an ELF file");
-	must_refuse((struct image){ test_alloc(1000), 1000 },
+	must_refuse((struct image){ NULL, 0, "" },
+	            "'k.cubin' is not an ELF file");
+	must_refuse((struct image){ test_alloc(1000), 1000, "" },
 	            "'k.cubin' is not an ELF file");
 	image.data[EI_CLASS] = ELFCLASS32;
 	must_refuse(image, "is not a 64-bit little-endian ELF file");
@@ -339,7 +276,7 @@ TEST(cubin, cut_short_anywhere_is_refused)
 	const struct image whole = load("triton-3.6.0-cpu");
 
 	for (size_t size = 0; size < whole.size; size += 13) {
-		struct image alone = { malloc(size == 0 ? 1 : size), size };
+		struct image alone = { malloc(size == 0 ? 1 : size), size, "" };
 		struct told told;
 
 		CHECK(alone.data != NULL);
@@ -356,7 +293,7 @@ TEST(cubin, cut_short_anywhere_is_refused)
 TEST(cubin, with_any_bit_of_its_headers_flipped_parts_lie_within)
 {
 	const struct image whole = load("triton-3.9.0-cpu");
-	const size_t table = header_of(whole).e_shoff;
+	const uint64_t table = get(&whole, HEADER(e_shoff));
 	size_t refused = 0;
 
 	for (size_t bit = 0; bit < 8 * whole.size; bit++) {

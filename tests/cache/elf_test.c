@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/elf.h"
 
-#include <elf.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-#include "harness.h"
+#include "elf_image.h"
 
 enum {
 	MACHINE_CUDA = 190,
@@ -16,37 +15,11 @@ enum {
 	FLAGS_GFX942 = 0x54c
 };
 
-/* An ELF file that a test may change. */
-struct image {
-	unsigned char *data;
-	size_t size;
-	const char *name;
-};
-
-/* File `name` of whichever entry of the cache in `root` has it. */
-static struct image load(const char *root, const char *name)
-{
-	const char **keys = list(root);
-	const char *path = NULL;
-	struct image image = { .name = name };
-
-	for (; *keys != NULL; keys++) {
-		path = text("%s/%s/%s", root, *keys, name);
-		if (exists(path))
-			break;
-	}
-	struct tkb_bytes bytes = read_file(path);
-	image.size = bytes.size;
-	image.data = test_alloc(bytes.size);
-	memcpy(image.data, bytes.data, bytes.size);
-	return image;
-}
-
 /* For sm_90, by the ptxas of CUDA 12: ABI version 7. */
 static struct image cuda_12_cubin(void)
 {
-	unpack("triton-3.0.0-cpu", "cuda12");
-	struct image image = load("cuda12/.triton/cache", "add_kernel.cubin");
+	struct image image = load_image("triton-3.0.0-cpu", "add_kernel.cubin");
+
 	CHECK_INT(image.data[EI_ABIVERSION], 7);
 	return image;
 }
@@ -54,70 +27,34 @@ static struct image cuda_12_cubin(void)
 /* For sm_90, by the ptxas of CUDA 13: ABI version 8. */
 static struct image cuda_13_cubin(void)
 {
-	unpack("triton-3.9.0-cpu", "cuda13");
-	struct image image = load("cuda13/.triton/cache", "add_kernel.cubin");
+	struct image image = load_image("triton-3.9.0-cpu", "add_kernel.cubin");
+
 	CHECK_INT(image.data[EI_ABIVERSION], 8);
 	return image;
 }
 
 static struct image module(void)
 {
-	unpack("triton-3.6.0-h100", "h100");
-	return load("h100/.triton/cache",
-	            "cuda_utils.cpython-312-x86_64-linux-gnu.so");
+	return load_image("triton-3.6.0-h100",
+	                  "cuda_utils.cpython-312-x86_64-linux-gnu.so");
+}
+
+static struct tkb_bytes bytes_of(const struct image *image)
+{
+	return (struct tkb_bytes){ image->data, image->size };
 }
 
 static struct image copy_of(const struct image *from)
 {
 	struct image copy = *from;
 
-	copy.data = test_alloc(from->size);
-	memcpy(copy.data, from->data, from->size);
+	copy.data = (unsigned char *)test_bytes(bytes_of(from));
 	return copy;
-}
-
-/* Fields of `size` bytes at `at`, little-endian. */
-static void put(struct image *image, uint64_t at, size_t size, uint64_t value)
-{
-	CHECK(at + size <= image->size);
-	for (size_t i = 0; i < size; i++)
-		image->data[at + i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t get(const struct image *image, uint64_t at, size_t size)
-{
-	uint64_t value = 0;
-
-	CHECK(at + size <= image->size);
-	for (size_t i = 0; i < size; i++)
-		value |= (uint64_t)image->data[at + i] << 8 * i;
-	return value;
-}
-
-#define FIELD(type, field) offsetof(type, field), sizeof(((type *)0)->field)
-#define HEADER(field) FIELD(Elf64_Ehdr, field)
-
-static uint64_t section_at(const struct image *image, uint64_t index)
-{
-	return get(image, HEADER(e_shoff)) + index * sizeof(Elf64_Shdr);
 }
 
 static uint64_t segment_at(const struct image *image, uint64_t index)
 {
 	return get(image, HEADER(e_phoff)) + index * sizeof(Elf64_Phdr);
-}
-
-#define SECTION(image, index, field)                                           \
-	section_at(image, index) + offsetof(Elf64_Shdr, field),                \
-		sizeof(((Elf64_Shdr *)0)->field)
-
-static uint64_t find_section(const struct image *image, uint64_t type)
-{
-	uint64_t index = 0;
-
-	while (get(image, SECTION(image, index, sh_type)) != type)
-		index++;
-	return index;
 }
 
 /* Where the symbol of the function `name` stands. */
@@ -185,11 +122,10 @@ static void refuse_with(const struct image *whole, uint64_t at, size_t size,
 
 TEST(elf, cubins_of_cuda_12_and_13_are_whole)
 {
-	const struct image old = cuda_12_cubin();
-	const struct image new = cuda_13_cubin();
+	const struct image images[] = { cuda_12_cubin(), cuda_13_cubin() };
 
-	must_accept(&old);
-	must_accept(&new);
+	EACH(i, images)
+		must_accept(&images[i]);
 }
 
 static void refuse_every_truncation(const struct image *image)
@@ -206,11 +142,10 @@ static void refuse_every_truncation(const struct image *image)
 
 TEST(elf, cubins_cut_short_anywhere_are_refused)
 {
-	const struct image old = cuda_12_cubin();
-	const struct image new = cuda_13_cubin();
+	const struct image images[] = { cuda_12_cubin(), cuda_13_cubin() };
 
-	refuse_every_truncation(&old);
-	refuse_every_truncation(&new);
+	EACH(i, images)
+		refuse_every_truncation(&images[i]);
 }
 
 static void refuse_other_archs(const struct image *image)
@@ -228,11 +163,10 @@ static void refuse_other_archs(const struct image *image)
 
 TEST(elf, cubins_for_another_architecture_are_refused)
 {
-	const struct image old = cuda_12_cubin();
-	const struct image new = cuda_13_cubin();
+	const struct image images[] = { cuda_12_cubin(), cuda_13_cubin() };
 
-	refuse_other_archs(&old);
-	refuse_other_archs(&new);
+	EACH(i, images)
+		refuse_other_archs(&images[i]);
 }
 
 TEST(elf, architecture_is_where_the_abi_version_has_it)
@@ -503,13 +437,14 @@ TEST(elf, what_is_no_elf_file_is_refused)
 
 TEST(elf, of_32_bits_or_big_endian_is_refused)
 {
+	static const uint64_t changes[][2] = { { EI_CLASS, ELFCLASS32 },
+		                               { EI_DATA, ELFDATA2MSB },
+		                               { EI_CLASS, ELFCLASSNONE } };
 	const struct image whole = cuda_12_cubin();
-	refuse_with(&whole, EI_CLASS, 1, ELFCLASS32,
-	            "is not a 64-bit little-endian ELF file");
-	refuse_with(&whole, EI_DATA, 1, ELFDATA2MSB,
-	            "is not a 64-bit little-endian ELF file");
-	refuse_with(&whole, EI_CLASS, 1, ELFCLASSNONE,
-	            "is not a 64-bit little-endian ELF file");
+
+	EACH(i, changes)
+		refuse_with(&whole, changes[i][0], 1, changes[i][1],
+		            "is not a 64-bit little-endian ELF file");
 }
 
 TEST(elf, for_another_machine_is_no_cubin)
@@ -524,56 +459,62 @@ TEST(elf, for_another_machine_is_no_cubin)
 	}
 }
 
-TEST(elf, code_objects_are_for_amds_machine_and_whole)
+/* What a code object for gfx942 would say of itself. */
+static struct image code_object(void)
 {
 	struct image object = cuda_12_cubin();
-	const struct tkb_bytes bytes = { object.data, object.size };
-
-	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", NULL, ERR),
-	      TKB_ERR_CORRUPT, "'k.hsaco' is not an AMD code object");
-	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 
 	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
-	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", NULL, ERR),
-	      TKB_ERR_CORRUPT, "'k.hsaco' is not a code object for AMD's HSA");
 	put(&object, HEADER(e_ident[EI_OSABI]), ABI_AMD_HSA);
 	put(&object, HEADER(e_flags), FLAGS_GFX942);
-	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", NULL, ERR));
-	FAILS(tkb_elf_check_hsaco(tkb_bytes_slice(bytes, 0, bytes.size - 1),
-	                          "k.hsaco", "gfx942", NULL, ERR),
-	      TKB_ERR_CORRUPT, "is cut short");
+	return object;
+}
+
+static int check_object(const struct image *object, const char *arch,
+                        const char *symbol, struct tkb_error *err)
+{
+	return tkb_elf_check_hsaco(bytes_of(object), "k.hsaco", arch, symbol,
+	                           err);
+}
+
+TEST(elf, code_objects_are_for_amds_machine_and_whole)
+{
+	const struct image cubin = cuda_12_cubin();
+	struct image object = code_object();
+
+	FAILS(check_object(&cubin, "gfx942", NULL, ERR), TKB_ERR_CORRUPT,
+	      "'k.hsaco' is not an AMD code object");
+	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
+	OK(check_object(&object, "gfx942", NULL, ERR));
+	put(&object, HEADER(e_ident[EI_OSABI]), 0);
+	FAILS(check_object(&object, "gfx942", NULL, ERR), TKB_ERR_CORRUPT,
+	      "'k.hsaco' is not a code object for AMD's HSA");
+	object = code_object();
+	object.size--;
+	FAILS(check_object(&object, "gfx942", NULL, ERR), TKB_ERR_CORRUPT,
+	      "is cut short");
 }
 
 TEST(elf, code_objects_are_for_the_gpu_of_their_metadata)
 {
-	struct image object = cuda_12_cubin();
-	const struct tkb_bytes bytes = { object.data, object.size };
+	struct image object = code_object();
 
-	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
-	put(&object, HEADER(e_ident[EI_OSABI]), ABI_AMD_HSA);
-	put(&object, HEADER(e_flags), FLAGS_GFX942);
-	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx9999", NULL, ERR));
-	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx90a", NULL, ERR),
-	      TKB_ERR_CORRUPT,
-	      "'k.hsaco' is for gfx942, its metadata says "
-	      "gfx90a");
+	OK(check_object(&object, "gfx9999", NULL, ERR));
+	FAILS(check_object(&object, "gfx90a", NULL, ERR), TKB_ERR_CORRUPT,
+	      "'k.hsaco' is for gfx942, its metadata says gfx90a");
 	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 	put(&object, HEADER(e_flags), 0x500);
-	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx90a", NULL, ERR),
-	      TKB_ERR_CORRUPT, "'k.hsaco' is for another GPU");
+	FAILS(check_object(&object, "gfx90a", NULL, ERR), TKB_ERR_CORRUPT,
+	      "'k.hsaco' is for another GPU");
 }
 
 TEST(elf, code_objects_have_their_kernel)
 {
-	struct image object = cuda_12_cubin();
-	const struct tkb_bytes bytes = { object.data, object.size };
+	const struct image object = code_object();
 
-	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
-	put(&object, HEADER(e_ident[EI_OSABI]), ABI_AMD_HSA);
-	put(&object, HEADER(e_flags), FLAGS_GFX942);
-	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", "nobody", ERR),
-	      TKB_ERR_CORRUPT, "'k.hsaco' has no kernel 'nobody'");
-	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", "add_kernel", ERR));
+	FAILS(check_object(&object, "gfx942", "nobody", ERR), TKB_ERR_CORRUPT,
+	      "'k.hsaco' has no kernel 'nobody'");
+	OK(check_object(&object, "gfx942", "add_kernel", ERR));
 }
 
 /* Whatever it says, it is judged without a crash; sanitizers watch. */
@@ -584,7 +525,7 @@ TEST(elf, with_any_bit_flipped_is_accepted_or_refused)
 
 	EACH(i, images) {
 		const struct image *image = &images[i];
-		const struct tkb_bytes bytes = { image->data, image->size };
+		const struct tkb_bytes bytes = bytes_of(image);
 
 		for (size_t bit = 0; bit < 8 * image->size; bit++) {
 			struct tkb_error err = { 0 };
@@ -606,12 +547,9 @@ static int platform_of(const struct image *image, const char *name,
 {
 	BUF(platform, 256);
 
-	int rc = tkb_elf_check_module(
-		(struct tkb_bytes){ image->data, image->size }, name, &platform,
-		err);
+	int rc = tkb_elf_check_module(bytes_of(image), name, &platform, err);
 	if (rc == 0)
-		*out = text("%.*s", (int)platform.size,
-		            (const char *)platform.data);
+		*out = test_bytes(tkb_buf_bytes(&platform));
 	return rc;
 }
 
@@ -741,9 +679,8 @@ TEST(elf, modules_with_any_byte_changed_are_accepted_or_refused)
 		struct tkb_error err = { 0 };
 
 		shared.data[at] ^= mask;
-		int rc = tkb_elf_check_module(
-			(struct tkb_bytes){ shared.data, shared.size }, "m.so",
-			&platform, &err);
+		int rc = tkb_elf_check_module(bytes_of(&shared), "m.so",
+		                              &platform, &err);
 		shared.data[at] ^= mask;
 		CHECK(rc == 0 || (rc == TKB_ERR_CORRUPT &&
 		                  err.reason == TKB_REASON_BINARY));

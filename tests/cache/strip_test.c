@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/path.h"
 #include "cache/strip.h"
 
 /* Bundles that name no source file. */
@@ -34,13 +35,10 @@ static int keep(void *self, size_t index, size_t file, struct tkb_bytes bytes,
                 struct tkb_error *err)
 {
 	struct contents *contents = self;
-	unsigned char *copy = test_alloc(bytes.size + 1);
-
 	(void)err;
-	memcpy(copy, bytes.data, bytes.size);
 	CHECK(contents->count < TKB_COUNT_OF(contents->files));
 	contents->files[contents->count] =
-		(struct tkb_bytes){ copy, bytes.size };
+		(struct tkb_bytes){ test_bytes(bytes), bytes.size };
 	contents->name[contents->count++] = text(
 		"%s",
 		tkb_bundle_entry(contents->bundle, index)->files[file].name);
@@ -51,21 +49,10 @@ static struct contents *read_all(const char *path)
 {
 	struct contents *contents = test_alloc(sizeof(*contents));
 	const struct tkb_file_visitor visitor = { keep, contents };
-	struct tkb_bundle *bundle = NULL;
 
-	OK(tkb_bundle_open(path, &bundle, ERR));
-	contents->bundle = bundle;
-	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
-	tkb_bundle_close(bundle);
+	contents->bundle = test_bundle(path);
+	OK(tkb_bundle_read_all(contents->bundle, &visitor, NULL, ERR));
 	return contents;
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-	const size_t length = strlen(name);
-
-	return length >= strlen(ending) &&
-	       strcmp(name + length - strlen(ending), ending) == 0;
 }
 
 static void check_names_no_file(const char *name, struct tkb_bytes bytes)
@@ -74,7 +61,8 @@ static void check_names_no_file(const char *name, struct tkb_bytes bytes)
 		                             "/home/",     "model.py",
 		                             "kernels.py", "standard.py" };
 
-	if (ends_with(name, ".json") || ends_with(name, ".so"))
+	if (tkb_name_ends_with(name, ".json") ||
+	    tkb_name_ends_with(name, ".so"))
 		return;
 	EACH(i, words) {
 		if (memmem(bytes.data, bytes.size, words[i],
@@ -82,7 +70,8 @@ static void check_names_no_file(const char *name, struct tkb_bytes bytes)
 			fail_msg("'%s' holds '%s'", name, words[i]);
 	}
 	/* "/srv/" as PTX has it. */
-	CHECK(strstr(bytes.data, ".b8 47") == NULL || !ends_with(name, ".ptx"));
+	CHECK(strstr(bytes.data, ".b8 47") == NULL ||
+	      !tkb_name_ends_with(name, ".ptx"));
 }
 
 /* Where they differ, the new one has what a dash or an empty number is. */
@@ -95,8 +84,9 @@ static void check_only_dashes(const char *name, struct tkb_bytes was,
 	CHECK_INT(was.size, is.size);
 	for (size_t i = 0; i < was.size; i++) {
 		if (before[i] == after[i] || after[i] == '-' ||
-		    (ends_with(name, ".ptx") && strchr("45120", after[i])) ||
-		    ends_with(name, ".cubin"))
+		    (tkb_name_ends_with(name, ".ptx") &&
+		     strchr("45120", after[i])) ||
+		    tkb_name_ends_with(name, ".cubin"))
 			continue;
 		fail_msg("byte %zu of '%s' became %02x", i, name, after[i]);
 	}
@@ -156,7 +146,7 @@ TEST(strip, leaves_no_name_of_a_source_file_and_all_else)
 			check_names_no_file(is->name[j], is->files[j]);
 			check_only_dashes(is->name[j], was->files[j],
 			                  is->files[j]);
-			if (ends_with(is->name[j], ".cubin"))
+			if (tkb_name_ends_with(is->name[j], ".cubin"))
 				check_same_code(was->files[j], is->files[j]);
 		}
 	}
@@ -168,52 +158,35 @@ TEST(strip, is_the_same_twice_and_verifies_where_it_is_emitted)
 
 	collect(root, true, "a.tkb");
 	collect(root, true, "b.tkb");
-	CHECK_INT(run("cmp", "a.tkb", "b.tkb", NULL).status, 0);
-	CHECK_INT(run(program(), "emit", "a.tkb", "root", NULL).status, 0);
-	CHECK_INT(run(program(), "verify", "root", NULL).status, 0);
+	shell("cmp a.tkb b.tkb; %s emit a.tkb root; %s verify root", program(),
+	      program());
 	collect("root", false, "c.tkb");
-	CHECK_INT(run("cmp", "a.tkb", "c.tkb", NULL).status, 0);
-	CHECK_INT(run(program(), "collect", root, "--strip-locations", "-o",
-	              "d.tkb", NULL)
-	                  .status,
-	          0);
-	CHECK_INT(run("cmp", "a.tkb", "d.tkb", NULL).status, 0);
+	shell("cmp a.tkb c.tkb; %s collect %s --strip-locations -o d.tkb; "
+	      "cmp a.tkb d.tkb",
+	      program(), root);
 }
 
 TEST(strip, of_ptx_assembles_to_the_same_code)
 {
-	const char *ptxas = getenv("TKB_TEST_PTXAS");
+	const char *ptxas = real_ptxas();
 	size_t count = 0;
 
-	if (ptxas == NULL)
-		skip();
 	const char *root = root_of("triton-3.6.0-h100");
 	collect(root, false, "was.tkb");
 	collect(root, true, "is.tkb");
 	const struct contents *was = read_all("was.tkb");
 	const struct contents *is = read_all("is.tkb");
 	for (size_t i = 0; i < was->count && count < 6; i++) {
-		if (!ends_with(was->name[i], ".ptx"))
+		if (!tkb_name_ends_with(was->name[i], ".ptx"))
 			continue;
 		count++;
 		write_file("was.ptx", was->files[i]);
 		write_file("is.ptx", is->files[i]);
-		CHECK_INT(run(ptxas, "-arch=sm_90a", "-lineinfo", "was.ptx",
-		              "-o", "was.cubin", NULL)
-		                  .status,
-		          0);
-		CHECK_INT(run(ptxas, "-arch=sm_90a", "-lineinfo", "is.ptx",
-		              "-o", "is.cubin", NULL)
-		                  .status,
-		          0);
-		CHECK_INT(run(ptxas, "-arch=sm_90a", "was.ptx", "-o",
-		              "was.plain", NULL)
-		                  .status,
-		          0);
-		CHECK_INT(run(ptxas, "-arch=sm_90a", "is.ptx", "-o", "is.plain",
-		              NULL)
-		                  .status,
-		          0);
+		shell("for name in was is; do\n"
+		      "%s -arch=sm_90a -lineinfo $name.ptx -o $name.cubin\n"
+		      "%s -arch=sm_90a $name.ptx -o $name.plain\n"
+		      "done",
+		      ptxas, ptxas);
 		CHECK_INT(read_file("was.plain").size,
 		          read_file("is.plain").size);
 		check_same_code(read_file("was.plain"), read_file("is.plain"));
@@ -267,19 +240,16 @@ TEST(strip, leaves_a_line_table_of_dwarf_5)
 
 	collect(root, false, "x.tkb");
 	const struct contents *all = read_all("x.tkb");
-	while (!ends_with(all->name[i], ".cubin"))
+	while (!tkb_name_ends_with(all->name[i], ".cubin"))
 		i++;
 	for (int is_newer = 0; is_newer < 2; is_newer++) {
 		const uint16_t version = 5;
-		char *cubin = test_alloc(all->files[i].size);
-
-		memcpy(cubin, all->files[i].data, all->files[i].size);
+		char *cubin = test_bytes(all->files[i]);
 		struct tkb_bytes table = section_of(cubin, ".debug_line");
 		if (is_newer)
 			memcpy((char *)(uintptr_t)table.data + 4, &version,
 			       sizeof(version));
-		char *before = test_alloc(table.size);
-		memcpy(before, table.data, table.size);
+		char *before = test_bytes(table);
 		tkb_strip_locations("k.cubin", (unsigned char *)cubin,
 		                    all->files[i].size);
 		CHECK_INT(memcmp(before, table.data, table.size) == 0,
@@ -302,8 +272,9 @@ TEST(strip, survives_what_is_cut_short_or_overwritten)
 		bool is_wanted = false;
 
 		EACH(j, endings)
-			is_wanted = is_wanted ||
-			            ends_with(all->name[i], endings[j]);
+			is_wanted =
+				is_wanted ||
+				tkb_name_ends_with(all->name[i], endings[j]);
 		for (size_t j = 0; is_wanted && j < 200; j++) {
 			const size_t size =
 				j % 2 == 0 ? of.size * j / 200 : of.size;
