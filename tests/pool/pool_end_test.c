@@ -14,10 +14,11 @@
 /* How a pool ends, and that nothing is left of it. */
 
 /* Opens a pool whose workers have children, and ends as `how` says. */
-static pid_t start_parent_of(const char *worker, const char *how)
+static pid_t start_parent_of(const char *worker, const char *folder,
+                             const char *how)
 {
-	const char *const arguments[] = { "pool_parent", worker, test_folder(),
-		                          how, NULL };
+	const char *const arguments[] = { "pool_parent", worker, folder, how,
+		                          NULL };
 	pid_t pid = 0;
 
 	/* What is orphaned comes to us. */
@@ -30,7 +31,7 @@ static pid_t start_parent_of(const char *worker, const char *how)
 
 static pid_t start_parent(const char *how)
 {
-	return start_parent_of(worker_program(), how);
+	return start_parent_of(worker_program(), test_folder(), how);
 }
 
 /* Nobody is left below us; how `parent` ended. */
@@ -53,56 +54,36 @@ static int await_all(pid_t parent)
 	}
 }
 
-/* Three workers and their children, while the parent lives. */
-static void check_ends(const char *how, int wanted)
+/* How a parent ends, with three workers and their children, and its status. */
+static const struct {
+	const char *how;
+	int status; /* -1: any but 0, as a sanitizer makes an exit of a crash */
+} ends[] = {
+	{ "exit", 0 },          { "_exit", 0 },
+	{ "sigkill", SIGKILL }, { "segv", -1 },
+	{ "abort", -1 },        { "thread exit", 0 },
+	{ "thread _exit", 0 },  { "thread sigkill", SIGKILL },
+	{ "close exit", 0 }, /* in mid-job */
+};
+
+TEST(pool_end, nothing_survives_a_parent_however_it_ends)
 {
-	const int status = await_all(start_parent(how));
+	EACH(i, ends) {
+		const char *folder = text("%s/%zu", test_folder(), i);
+		int status;
 
-	CHECK_INT(status, wanted);
-	for (int i = 0; i < 3; i++)
-		CHECK(!is_alive(pid_from(text("%s/%d", test_folder(), i))));
-}
+		test_name_row(ends[i].how);
+		SYS(mkdir(folder, 0777));
+		status = await_all(
+			start_parent_of(worker_program(), folder, ends[i].how));
 
-TEST(pool_end, nothing_survives_a_parent_that_exits)
-{
-	check_ends("exit", 0);
-}
-
-TEST(pool_end, nothing_survives_a_parent_that_exits_at_once)
-{
-	check_ends("_exit", 0);
-}
-
-TEST(pool_end, nothing_survives_a_parent_that_kills_itself)
-{
-	check_ends("sigkill", SIGKILL);
-}
-
-TEST(pool_end, nothing_survives_a_parent_that_crashes)
-{
-	const int status = await_all(start_parent("segv"));
-
-	CHECK(status != 0); /* a sanitizer makes an exit of it */
-}
-
-TEST(pool_end, nothing_survives_a_parent_that_aborts)
-{
-	CHECK(await_all(start_parent("abort")) != 0);
-}
-
-TEST(pool_end, nothing_survives_a_parent_whose_other_thread_exits)
-{
-	check_ends("thread exit", 0);
-}
-
-TEST(pool_end, nothing_survives_a_parent_whose_other_thread_exits_at_once)
-{
-	check_ends("thread _exit", 0);
-}
-
-TEST(pool_end, nothing_survives_a_parent_whose_other_thread_kills_it)
-{
-	check_ends("thread sigkill", SIGKILL);
+		if (ends[i].status < 0)
+			CHECK(status != 0);
+		else
+			CHECK_INT(status, ends[i].status);
+		for (int j = 0; j < 3 && ends[i].status >= 0; j++)
+			CHECK(!is_alive(pid_from(text("%s/%d", folder, j))));
+	}
 }
 
 /* A signal at the death of a parent comes at that of its thread already. */
@@ -158,26 +139,20 @@ TEST(pool_end, nothing_survives_a_parent_whose_forked_child_does)
 
 TEST(pool_end, a_worker_ends_whose_pool_was_gone_before_it_began)
 {
-	const char *worker = text("%s/worker", test_folder());
 	const char *gone = text("%s/gone", test_folder());
+	const char *worker =
+		write_script("worker",
+	                     "until test -e %s; do sleep 0.01; done\n"
+	                     "exec %s\n",
+	                     gone, worker_program());
 	pid_t parent;
 	pid_t copy;
 
-	write_text(worker, text("#!/bin/sh\n"
-	                        "until test -e %s; do sleep 0.01; done\n"
-	                        "exec %s\n",
-	                        gone, worker_program()));
-	SYS(chmod(worker, 0700));
-	parent = start_parent_of(worker, "early forked sigkill");
+	parent = start_parent_of(worker, test_folder(), "early forked sigkill");
 	copy = pid_from(text("%s/copy", test_folder()));
 	(void)end_of(parent);
 	write_text(gone, "");
 	check_only(copy);
-}
-
-TEST(pool_end, nothing_survives_a_close_in_mid_job)
-{
-	check_ends("close exit", 0);
 }
 
 TEST(pool_end, no_process_is_left_to_be_waited_for)
@@ -202,39 +177,37 @@ TEST(pool_end, idle_workers_end_in_order_and_soon)
 	CHECK(now_ms() - start < 15000);
 }
 
-TEST(pool_end, a_worker_at_work_gets_its_grace_and_then_sigterm)
+/* Close a pool whose worker is at such a job: how many ms that took. */
+static uint64_t close_at_work(const char *job, unsigned grace_ms)
 {
 	struct tkb_pool *pool =
-		open_pool_with(.worker_count = 1, .grace_ms = 1500);
+		open_pool_with(.worker_count = 1, .grace_ms = grace_ms);
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_future *future = give(pool, text("heed-term %s", path));
+	struct tkb_future *future = give(pool, text("%s %s", job, path));
 	const pid_t worker = pid_from(path);
 	const uint64_t start = now_ms();
 	uint64_t took;
 
 	tkb_pool_close(pool);
 	took = now_ms() - start;
-	CHECK(took >= 1490 && took < 2990);
 	CHECK(!is_alive(worker));
-	CHECK(exists(text("%s.term", path)));
 	check_job_fails(future, TKB_ERR_CANCELLED, "cancelled");
+	return took;
+}
+
+TEST(pool_end, a_worker_at_work_gets_its_grace_and_then_sigterm)
+{
+	const uint64_t took = close_at_work("heed-term", 1500);
+
+	CHECK(took >= 1490 && took < 2990);
+	CHECK(exists("pid.term"));
 }
 
 TEST(pool_end, a_worker_that_does_not_heed_sigterm_is_killed)
 {
-	struct tkb_pool *pool =
-		open_pool_with(.worker_count = 1, .grace_ms = 150);
-	const char *path = text("%s/pid", test_folder());
-	struct tkb_future *future = give(pool, text("ignore-term %s", path));
-	const pid_t worker = pid_from(path);
-	const uint64_t start = now_ms();
-	uint64_t took;
+	const uint64_t took = close_at_work("ignore-term", 150);
 
-	tkb_pool_close(pool);
-	took = now_ms() - start;
 	CHECK(took >= 290 && took < 10000);
-	CHECK(!is_alive(worker));
-	check_job_fails(future, TKB_ERR_CANCELLED, "cancelled");
 }
 
 /* It may end its job, though nobody wants the answer. */

@@ -229,13 +229,12 @@ TEST(pool_fault, a_worker_that_was_stopped_is_late)
 
 TEST(pool_fault, an_answer_over_the_limit_is_told)
 {
-	struct tkb_pool *pool =
+	POOL(pool) =
 		open_pool_with(.worker_count = 1, .max_answer_size = 100000);
 
 	CHECK_INT(strlen(ask(pool, "answer-much 100000")), 100000);
 	check_fails(pool, "answer-much 100001", TKB_ERR_TOO_LARGE, "");
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 /* One that talks without end keeps nobody from anything. */
@@ -347,11 +346,9 @@ TEST(pool_fault, a_program_that_never_greets_is_told)
 
 TEST(pool_fault, a_worker_that_cannot_be_had_once_can_be_had_again)
 {
-	struct tkb_pool *pool =
-		open_odd("--once", text("%s/file", test_folder()));
+	POOL(pool) = open_odd("--once", text("%s/file", test_folder()));
 
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	tkb_pool_close(pool);
 }
 
 /* A fault is not for ever: the next job has it tried again. */
@@ -488,8 +485,7 @@ TEST(pool_fault, a_wait_ends_where_the_pools_watch_says_so_and_the_job_goes_on)
 	struct countdown left = { .left = 2 };
 	const struct tkb_watch watch = { SIZED(watch), .self = &left,
 		                         .is_cancelled = is_counted_down };
-	struct tkb_pool *pool =
-		open_pool_with(.worker_count = 1, .watch = &watch);
+	POOL(pool) = open_pool_with(.worker_count = 1, .watch = &watch);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *future = give(pool, text("hang %s", path));
 
@@ -501,7 +497,6 @@ TEST(pool_fault, a_wait_ends_where_the_pools_watch_says_so_and_the_job_goes_on)
 	CHECK(is_alive(pid_from(path)));
 	CHECK_INT(tkb_pool_job_count(pool), 1);
 	tkb_future_free(future);
-	tkb_pool_close(pool);
 }
 
 static void *cancel_soon(void *future)

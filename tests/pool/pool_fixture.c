@@ -45,23 +45,13 @@ struct tkb_future *give(struct tkb_pool *pool, const char *request)
 	return give_with(pool, .request = tkb_text(request));
 }
 
-static const char *copy(struct tkb_bytes bytes)
-{
-	char *copy = test_alloc(bytes.size + 1);
-
-	if (bytes.size != 0)
-		memcpy(copy, bytes.data, bytes.size);
-	copy[bytes.size] = '\0';
-	return copy;
-}
-
 const char *answer_of(struct tkb_future *future)
 {
 	struct tkb_bytes answer = { NULL, 0 };
 	const char *got;
 
 	OK(tkb_future_wait(future, PATIENCE_MS, &answer, ERR));
-	got = copy(answer);
+	got = test_bytes(answer);
 	tkb_future_free(future);
 	return got;
 }
@@ -89,7 +79,7 @@ void check_fails(struct tkb_pool *pool, const char *request, int status,
 
 const char *log_of(struct tkb_future *future)
 {
-	return copy(tkb_future_log(future));
+	return test_bytes(tkb_future_log(future));
 }
 
 /* Parent and state of a process; false: there is none. */

@@ -86,17 +86,12 @@ TEST(pool_log, a_job_that_failed_has_one)
 /* Lines 0 to count - 1, of which the last `size` bytes stay. */
 static const char *tail_of_lines(long count, size_t size)
 {
-	struct tkb_buf all = TKB_BUF_INIT(64 * TKB_MIB);
-	const char *tail;
+	struct tkb_buf *all = test_buf(64 * TKB_MIB);
 
 	for (long i = 0; i < count; i++)
-		tkb_buf_add_text(&all, text("line %ld\n", i));
-	tkb_buf_add_byte(&all, '\0');
-	tail = text("%s",
-	            (const char *)all.data +
-	                    (all.size - 1 > size ? all.size - 1 - size : 0));
-	tkb_buf_release(&all);
-	return tail;
+		tkb_print(all, "line %ld\n", i);
+	return (const char *)all->data +
+	       (all->size > size ? all->size - size : 0);
 }
 
 TEST(pool_log, of_too_much_the_last_64_kib_stay)
@@ -111,34 +106,30 @@ TEST(pool_log, of_too_much_the_last_64_kib_stay)
 
 TEST(pool_log, up_to_the_limit_it_is_whole)
 {
-	struct tkb_pool *pool =
+	POOL(pool) =
 		open_pool_with(.worker_count = 1, .max_log_size = 4 * TKB_MIB);
 	const char *wanted = tail_of_lines(100000, SIZE_MAX);
 
 	CHECK_STR(log_after(pool, "write-much 100000"), wanted);
 	CHECK_STR(log_after(pool, "log-much 100000"), wanted);
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, its_limit_may_be_a_byte)
 {
-	struct tkb_pool *pool =
-		open_pool_with(.worker_count = 1, .max_log_size = 1);
+	POOL(pool) = open_pool_with(.worker_count = 1, .max_log_size = 1);
 
 	CHECK_STR(log_after(pool, "write-much 3"), "\n");
 	CHECK_STR(log_after(pool, "log abc"), "c");
-	tkb_pool_close(pool);
 }
 
 TEST(pool_log, its_limit_may_be_without_bound)
 {
-	struct tkb_pool *pool =
+	POOL(pool) =
 		open_pool_with(.worker_count = 1, .max_log_size = UINT64_MAX,
 	                       .max_answer_size = UINT64_MAX);
 
 	CHECK_STR(log_after(pool, "log-much 3"), "line 0\nline 1\nline 2\n");
 	CHECK_STR(ask(pool, "echo"), "echo");
-	tkb_pool_close(pool);
 }
 
 /* The most memory that it took, and its size, of a file of a process. */

@@ -49,6 +49,12 @@ void nap_ms(long ms)
 	(void)nanosleep(&pause, NULL);
 }
 
+int hang(void)
+{
+	nap_ms(100000);
+	return 0;
+}
+
 /* Publish a number in one step. */
 static void tell_number(const char *path, long number)
 {
@@ -236,21 +242,8 @@ static int do_write_endlessly(const struct call *call)
 	return TKB_ERR_IO;
 }
 
-static int do_write_much(const struct call *call)
-{
-	const long count = strtol(call->rest, NULL, 10);
-	char line[64];
-
-	for (long i = 0; i < count; i++) {
-		const int length =
-			snprintf(line, sizeof(line), "line %ld\n", i);
-
-		(void)!write(STDERR_FILENO, line, (size_t)length);
-	}
-	return 0;
-}
-
-static int do_log_much(const struct call *call)
+/* So many lines, to a sink. */
+static int write_lines(const struct call *call, const struct tkb_sink *sink)
 {
 	const long count = strtol(call->rest, NULL, 10);
 	int rc = 0;
@@ -260,11 +253,32 @@ static int do_log_much(const struct call *call)
 		const int length =
 			snprintf(line, sizeof(line), "line %ld\n", i);
 
-		rc = call->log->write(
-			call->log->self,
-			(struct tkb_bytes){ line, (size_t)length }, call->err);
+		rc = sink->write(sink->self,
+		                 (struct tkb_bytes){ line, (size_t)length },
+		                 call->err);
 	}
 	return rc;
+}
+
+static int write_to_stderr(void *self, struct tkb_bytes bytes,
+                           struct tkb_error *err)
+{
+	(void)self;
+	(void)err;
+	(void)!write(STDERR_FILENO, bytes.data, bytes.size);
+	return 0;
+}
+
+static int do_write_much(const struct call *call)
+{
+	const struct tkb_sink sink = { write_to_stderr, NULL };
+
+	return write_lines(call, &sink);
+}
+
+static int do_log_much(const struct call *call)
+{
+	return write_lines(call, call->log);
 }
 
 static int do_answer_much(const struct call *call)
@@ -323,8 +337,7 @@ static int do_await(const struct call *call)
 static int do_hang(const struct call *call)
 {
 	tell_number(call->rest, getpid());
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 static int do_crash(const struct call *call)
@@ -370,8 +383,7 @@ static pid_t start_child(const char *path, bool leaves)
 static int do_child(const struct call *call)
 {
 	(void)start_child(call->rest, false);
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 static int do_child_and_crash(const struct call *call)
@@ -396,8 +408,7 @@ static int do_leave_group(const struct call *call)
 	}
 	(void)setpgid(0, getppid());
 	(void)setsid();
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 static int do_ignore_term(const struct call *call)
@@ -436,8 +447,7 @@ static int do_close_socket(const struct call *call)
 {
 	(void)call;
 	(void)shutdown(TKB_MESSAGE_FD, SHUT_WR);
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 static int do_flood(const struct call *call)

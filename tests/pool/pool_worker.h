@@ -17,6 +17,9 @@ struct call {
 int say(const struct call *call, const char *text);
 void nap_ms(long ms);
 
+/* Do nothing more; somebody kills it. */
+int hang(void);
+
 /* Add a byte to the file; its size before. */
 long add_to(const char *path, char byte);
 

@@ -21,6 +21,12 @@ static void say_raw(uint32_t type, uint64_t size, struct tkb_bytes body)
 	(void)!write(TKB_MESSAGE_FD, body.data, body.size);
 }
 
+/* A message without a body: it greets, or gives a job. */
+static void say_type(uint32_t type)
+{
+	say_raw(type, 0, (struct tkb_bytes){ "", 0 });
+}
+
 static void say_done(int rc)
 {
 	const struct tkb_message_done done = { .rc = rc };
@@ -34,8 +40,7 @@ int do_garbage(const struct call *call)
 	(void)call;
 	(void)!write(TKB_MESSAGE_FD, "this is not what a worker says, is it",
 	             37);
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 int do_huge(const struct call *call)
@@ -43,8 +48,7 @@ int do_huge(const struct call *call)
 	(void)call;
 	say_raw(TKB_MESSAGE_ANSWER, UINT64_MAX - 7,
 	        (struct tkb_bytes){ "", 0 });
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 int do_half(const struct call *call)
@@ -57,24 +61,21 @@ int do_half(const struct call *call)
 int do_odd_result(const struct call *call)
 {
 	say_done((int)strtol(call->rest, NULL, 10));
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 int do_greet_again(const struct call *call)
 {
 	(void)call;
-	say_raw(TKB_MESSAGE_HELLO, 0, (struct tkb_bytes){ "", 0 });
-	nap_ms(100000);
-	return 0;
+	say_type(TKB_MESSAGE_HELLO);
+	return hang();
 }
 
 int do_give_a_job(const struct call *call)
 {
 	(void)call;
-	say_raw(TKB_MESSAGE_JOB, 0, (struct tkb_bytes){ "", 0 });
-	nap_ms(100000);
-	return 0;
+	say_type(TKB_MESSAGE_JOB);
+	return hang();
 }
 
 int do_other_job(const struct call *call)
@@ -88,8 +89,7 @@ int do_other_job(const struct call *call)
 	all.head = tkb_message_head_of(TKB_MESSAGE_DONE, sizeof(all.done));
 	all.head.job = 77; /* of another */
 	(void)!write(TKB_MESSAGE_FD, &all, sizeof(all.head) + sizeof(all.done));
-	nap_ms(100000);
-	return 0;
+	return hang();
 }
 
 /* The end of the job and of the worker, which takes its time. */
@@ -140,23 +140,23 @@ int be_odd(const char *how, const char *rest)
 	if (strcmp(how, "--mute") == 0)
 		nap_ms(100000);
 	if (strcmp(how, "--deaf") == 0) { /* it never reads a request */
-		say_raw(TKB_MESSAGE_HELLO, 0, (struct tkb_bytes){ "", 0 });
+		say_type(TKB_MESSAGE_HELLO);
 		nap_ms(100000);
 	}
 	if (strcmp(how, "--half-deaf") == 0) { /* nor can it be written to */
-		say_raw(TKB_MESSAGE_HELLO, 0, (struct tkb_bytes){ "", 0 });
+		say_type(TKB_MESSAGE_HELLO);
 		(void)shutdown(TKB_MESSAGE_FD, SHUT_RD);
 		nap_ms(100000);
 	}
 	if (strcmp(how, "--hasty") ==
 	    0) { /* done before it was asked in full */
-		say_raw(TKB_MESSAGE_HELLO, 0, (struct tkb_bytes){ "", 0 });
+		say_type(TKB_MESSAGE_HELLO);
 		nap_ms(300);
 		say_done(0);
 		nap_ms(100000);
 	}
 	if (strcmp(how, "--brief") == 0) { /* it greets, and goes */
-		say_raw(TKB_MESSAGE_HELLO, 0, (struct tkb_bytes){ "", 0 });
+		say_type(TKB_MESSAGE_HELLO);
 		(void)add_to(rest, '.');
 		return 0;
 	}
