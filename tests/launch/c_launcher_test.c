@@ -1,63 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <tkbundle/c_launcher.h>
+#include "c_launcher_fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "harness.h"
-
-/* add_kernel for n that may be no multiple of 16, and its names. */
-#define FOLDER                                                                 \
-	"h/.triton/cache/WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJAA"
 #define SIGNATURE "*fp32:16, *fp32:16, *fp32:16, i32, 256"
-
-/* The same, without Triton's IR: nothing is known of names and hints. */
-static struct tkb_c_kernel bare_kernel(void)
-{
-	if (!exists("h"))
-		unpack("triton-3.6.0-h100", "h");
-	return CHOSEN(tkb_c_kernel, .key = "WEOK",
-	              .metadata = read_file(FOLDER "/add_kernel.json"),
-	              .cubin = read_file(FOLDER "/add_kernel.cubin"));
-}
-
-static struct tkb_c_kernel whole_kernel(void)
-{
-	struct tkb_c_kernel kernel = bare_kernel();
-
-	kernel.ptx = read_file(FOLDER "/add_kernel.ptx");
-	kernel.ttir = read_file(FOLDER "/add_kernel.ttir");
-	return kernel;
-}
-
-/* `bytes` with the first `from` replaced. */
-static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
-                                 const char *to)
-{
-	write_file("replaced", bytes);
-	edit_file("replaced", from, to);
-	return read_file("replaced");
-}
-
-/* Of that signature, and nothing else. */
-static struct tkb_c_launcher_options signed_as(const char *signature)
-{
-	return CHOSEN(tkb_c_launcher_options, .signature = signature);
-}
-
-/* One that its block frees. */
-#define C_LAUNCHER(name) TKB_AUTO(free_at) struct tkb_c_launcher *name
-
-TKB_AUTO_POINTER(free_at, struct tkb_c_launcher, tkb_c_launcher_free)
-
-static struct tkb_c_launcher *must(const struct tkb_c_kernel *kernel,
-                                   const struct tkb_c_launcher_options *options)
-{
-	struct tkb_c_launcher *launcher = NULL;
-
-	OK(tkb_c_launcher_new(kernel, options, &launcher, ERR));
-	return launcher;
-}
 
 /* It must fail so, and say `part`. */
 static void check_fails(const struct tkb_c_kernel *kernel,
@@ -72,44 +16,25 @@ static void check_fails(const struct tkb_c_kernel *kernel,
 }
 
 static void check_refused(const struct tkb_c_kernel *kernel,
-                          const char *signature, int status, const char *part)
+                          const char *signature, const char *part)
 {
-	const struct tkb_c_launcher_options options = signed_as(signature);
-
-	check_fails(kernel, &options, status, part);
-}
-
-static const char *written(const struct tkb_c_launcher *launcher,
-                           int (*write)(const struct tkb_c_launcher *,
-                                        const struct tkb_sink *,
-                                        struct tkb_error *))
-{
-	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
-	const struct tkb_sink sink = tkb_buf_sink(&buf);
-
-	OK(write(launcher, &sink, ERR));
-	tkb_buf_add_byte(&buf, '\0');
-	const char *copy = text("%s", (const char *)buf.data);
-	tkb_buf_release(&buf);
-	return copy;
-}
-
-static const char *header_of(const struct tkb_c_launcher *launcher)
-{
-	return written(launcher, tkb_c_launcher_write_header);
+	check_fails(kernel, SIGNED(signature), TKB_ERR_INVALID, part);
 }
 
 static const char *source_of(const struct tkb_c_launcher *launcher)
 {
-	return written(launcher, tkb_c_launcher_write_source);
+	BUF(buf, TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&buf);
+
+	OK(tkb_c_launcher_write_source(launcher, &sink, ERR));
+	return test_bytes(tkb_buf_bytes(&buf));
 }
 
 /* The function's name for a signature and the numbers of the metadata. */
 static void check_name(const struct tkb_c_kernel *kernel, const char *signature,
                        const char *wanted)
 {
-	const struct tkb_c_launcher_options options = signed_as(signature);
-	C_LAUNCHER(launcher) = must(kernel, &options);
+	const struct tkb_c_launcher *launcher = must(kernel, SIGNED(signature));
 
 	CHECK_STR(tkb_c_launcher_function(launcher),
 	          text("add_kernel_%s", wanted));
@@ -146,17 +71,14 @@ TEST(c_launcher, does_not_count_a_constant_in_the_middle)
 /* What the files tell of the launch, the signature as a text. */
 static const char *facts_of(const struct tkb_c_kernel *kernel)
 {
-	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 	struct tkb_c_facts facts = { SIZED(facts), .num_ctas = 9 };
 
 	OK(tkb_c_facts_read(kernel, &facts, &sink, ERR));
-	tkb_buf_add_byte(&buf, '\0');
-	const char *told =
-		text("%u %u %u %u: %s", facts.num_warps, facts.num_stages,
-	             facts.num_ctas, facts.shared, (const char *)buf.data);
-	tkb_buf_release(&buf);
-	return told;
+	return text("%u %u %u %u: %s", facts.num_warps, facts.num_stages,
+	            facts.num_ctas, facts.shared,
+	            test_bytes(tkb_buf_bytes(&buf)));
 }
 
 TEST(c_launcher, tells_what_is_known_of_a_launch)
@@ -210,9 +132,9 @@ TEST(c_launcher, takes_constants_as_python_writes_them)
 	const struct tkb_c_kernel kernel = bare_kernel();
 
 	EACH(i, constants) {
-		const struct tkb_c_launcher_options options = signed_as(
-			text("*fp32,%s,*fp32,*fp32,i32", constants[i]));
-		C_LAUNCHER(launcher) = must(&kernel, &options);
+		const struct tkb_c_launcher *launcher = must(
+			&kernel,
+			SIGNED(text("*fp32,%s,*fp32,*fp32,i32", constants[i])));
 
 		CHECK_CONTAINS(tkb_c_launcher_suffix(launcher), "_0123");
 		CHECK_CONTAINS(header_of(launcher),
@@ -251,10 +173,8 @@ TEST(c_launcher, refuses_what_is_no_signature)
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
 
-	EACH(i, cases) {
-		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
-		              cases[i].says);
-	}
+	EACH(i, cases)
+		check_refused(&kernel, cases[i].signature, cases[i].says);
 }
 
 TEST(c_launcher, refuses_a_signature_of_too_many_items_or_bytes)
@@ -277,8 +197,8 @@ TEST(c_launcher, refuses_a_signature_of_too_many_items_or_bytes)
 		for (size_t at = 0; at < size; at++)
 			signature[at] = cases[i].item[at % length];
 		signature[size] = '\0';
-		check_refused(&kernel, signature, TKB_ERR_TOO_LARGE,
-		              cases[i].says);
+		check_fails(&kernel, SIGNED(signature), TKB_ERR_TOO_LARGE,
+		            cases[i].says);
 	}
 }
 
@@ -286,16 +206,14 @@ TEST(c_launcher, refuses_tensor_descriptors_by_name)
 {
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel described = kernel;
-	const struct tkb_c_launcher_options descriptor =
-		signed_as("tensordesc<fp16[64,64]>");
-	const struct tkb_c_launcher_options plain = signed_as(SIGNATURE);
 
-	check_fails(&kernel, &descriptor, TKB_ERR_UNSUPPORTED,
+	check_fails(&kernel, SIGNED("tensordesc<fp16[64,64]>"),
+	            TKB_ERR_UNSUPPORTED,
 	            "tensor descriptors cannot be passed from C");
 	described.metadata =
 		replaced(kernel.metadata, "\"tensordesc_meta\": []",
 	                 "\"tensordesc_meta\": [{}]");
-	check_fails(&described, &plain, TKB_ERR_UNSUPPORTED,
+	check_fails(&described, SIGNED(SIGNATURE), TKB_ERR_UNSUPPORTED,
 	            "('tensordesc_meta')");
 }
 
@@ -321,30 +239,25 @@ TEST(c_launcher, holds_the_signature_against_the_kernel)
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel typed = kernel;
-	const struct tkb_c_launcher_options floating =
-		signed_as("*fp32,*fp32,*fp32,fp32,256");
-	const struct tkb_c_launcher_options whole =
-		signed_as("*fp32,*fp32,*fp32,u32,256");
+	const char *const floating = "*fp32,*fp32,*fp32,fp32,256";
+	const char *const whole = "*fp32,*fp32,*fp32,u32,256";
 
-	EACH(i, cases) {
-		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
-		              cases[i].says);
-	}
+	EACH(i, cases)
+		check_refused(&kernel, cases[i].signature, cases[i].says);
 
 	/* Only PTX tells numbers apart. */
-	tkb_c_launcher_free(must(&kernel, &floating));
-	typed.ptx = read_file(FOLDER "/add_kernel.ptx");
-	check_fails(&typed, &floating, TKB_ERR_INVALID,
-	            "the kernel's parameter is an integer");
+	(void)must(&kernel, SIGNED(floating));
+	typed.ptx = whole_kernel().ptx;
+	check_refused(&typed, floating, "the kernel's parameter is an integer");
 	typed.ptx = replaced(typed.ptx, ".param .u32 add_kernel_param_3",
 	                     ".param .f32 add_kernel_param_3");
-	tkb_c_launcher_free(must(&typed, &floating));
-	check_fails(&typed, &whole, TKB_ERR_INVALID,
-	            "the kernel's parameter is a floating-point number");
+	(void)must(&typed, SIGNED(floating));
+	check_refused(&typed, whole,
+	              "the kernel's parameter is a floating-point number");
 	typed.ptx = replaced(typed.ptx, ".param .f32 add_kernel_param_3",
 	                     ".param .b32 add_kernel_param_3");
-	tkb_c_launcher_free(must(&typed, &floating));
-	tkb_c_launcher_free(must(&typed, &whole));
+	(void)must(&typed, SIGNED(floating));
+	(void)must(&typed, SIGNED(whole));
 }
 
 /* As of a kernel of CUDA C, whose metadata tkbundle wrote. */
@@ -360,46 +273,42 @@ TEST(c_launcher, finds_out_which_parameters_are_for_memory_of_its_own)
 		{ "*fp32,*fp32,*fp32,i32,*fp32,*i8", false, false },
 	};
 	struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = signed_as("");
 
 	kernel.metadata = replaced(kernel.metadata, "\"triton_version\"",
 	                           "\"another_version\"");
 	EACH(i, cases) {
-		options.signature = cases[i].signature;
-		C_LAUNCHER(launcher) = must(&kernel, &options);
-		const char *source = source_of(launcher);
+		const char *source =
+			source_of(must(&kernel, SIGNED(cases[i].signature)));
+
 		CHECK_INT(strstr(source, "&tkb_global") != NULL,
 		          cases[i].has_global);
 		CHECK_INT(strstr(source, "&tkb_profile") != NULL,
 		          cases[i].has_profile);
 	}
-	options.signature = "*fp32,*fp32,*fp32,i32,*fp32,*i8,i32";
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
-	            "the signature passes 7 arguments");
-	options.signature = "*fp32,*fp32,*fp32";
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
-	            "the signature passes 3 arguments; the kernel takes 4");
+	check_refused(&kernel, "*fp32,*fp32,*fp32,i32,*fp32,*i8,i32",
+	              "the signature passes 7 arguments");
+	check_refused(&kernel, "*fp32,*fp32,*fp32",
+	              "the signature passes 3 arguments; the kernel takes 4");
 	/* Then the last parameter counts as others do. */
-	options.signature = cases[2].signature;
-	kernel.ptx = replaced(read_file(FOLDER "/add_kernel.ptx"),
+	kernel.ptx = replaced(whole_kernel().ptx,
 	                      ".param .u64 .ptr .global .align 1 "
 	                      "add_kernel_param_5",
 	                      ".param .f64 add_kernel_param_5");
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
-	            "'arg5' is '*i8' in the signature; the kernel's parameter "
-	            "is");
+	check_refused(
+		&kernel, cases[2].signature,
+		"'arg5' is '*i8' in the signature; the kernel's parameter "
+		"is");
 	kernel.ptx.size = 0;
 	/* What is needed is there. */
 	kernel.metadata =
 		replaced(kernel.metadata, "\"global_scratch_size\": 0",
 	                 "\"global_scratch_size\": 8");
-	options.signature = cases[2].signature;
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
-	            "the signature passes 6 arguments; the kernel takes 5");
+	check_refused(&kernel, cases[2].signature,
+	              "the signature passes 6 arguments; the kernel takes 5");
 	/* Triton's own metadata leaves nothing open. */
 	kernel = bare_kernel();
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
-	            "the signature passes 6 arguments; the kernel takes 4");
+	check_refused(&kernel, cases[2].signature,
+	              "the signature passes 6 arguments; the kernel takes 4");
 }
 
 TEST(c_launcher, holds_the_signature_against_tritons_ir)
@@ -419,41 +328,31 @@ TEST(c_launcher, holds_the_signature_against_tritons_ir)
 		  "'n' is 'fp32' in the signature; in the kernel it is 'i32'" },
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options more =
-		signed_as("*fp32:16,*fp32:16,*fp32:16,u32:16,256");
 
-	EACH(i, cases) {
-		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
-		              cases[i].says);
-	}
+	EACH(i, cases)
+		check_refused(&kernel, cases[i].signature, cases[i].says);
 	/* It may ask for more than the kernel does. */
-	tkb_c_launcher_free(must(&kernel, &more));
+	(void)must(&kernel, SIGNED("*fp32:16,*fp32:16,*fp32:16,u32:16,256"));
 }
 
 TEST(c_launcher, is_told_warps_and_stages_by_the_metadata)
 {
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel silent = kernel;
-	struct tkb_c_launcher_options options = { SIZED(options),
-		                                  .signature = SIGNATURE,
-		                                  .num_warps = 8 };
 
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	check_fails(&kernel, SIGNED(SIGNATURE, .num_warps = 8), TKB_ERR_INVALID,
 	            "the kernel was compiled for 4 warps, not for 8");
-	options.num_warps = 4;
-	options.num_stages = 2;
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	check_fails(&kernel, SIGNED(SIGNATURE, .num_warps = 4, .num_stages = 2),
+	            TKB_ERR_INVALID,
 	            "the kernel was compiled for 3 stages, not for 2");
 
 	silent.metadata =
 		replaced(kernel.metadata, "\"num_stages\": 3", "\"x\": 3");
-	options.num_stages = 0;
-	check_fails(&silent, &options, TKB_ERR_INVALID,
+	check_fails(&silent, SIGNED(SIGNATURE, .num_warps = 4), TKB_ERR_INVALID,
 	            "the metadata does not have the number of stages: give "
 	            "'--num-stages'");
-	options.num_stages = 3;
 	check_name(&kernel, SIGNATURE, "5bd02c15_0d1d2d3");
-	tkb_c_launcher_free(must(&silent, &options));
+	(void)must(&silent, SIGNED(SIGNATURE, .num_warps = 4, .num_stages = 3));
 }
 
 TEST(c_launcher, refuses_metadata_that_cannot_be)
@@ -505,20 +404,19 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 		{ "{", "[", TKB_ERR_CORRUPT, "the metadata" },
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	EACH(i, cases) {
 		struct tkb_c_kernel changed = kernel;
 
 		changed.metadata =
 			replaced(kernel.metadata, cases[i].from, cases[i].to);
-		check_fails(&changed, &options, cases[i].status, cases[i].says);
+		check_fails(&changed, SIGNED(SIGNATURE), cases[i].status,
+		            cases[i].says);
 	}
 }
 
 TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
 {
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_c_kernel whole = bare_kernel();
 	struct tkb_c_kernel kernel = whole;
 
@@ -526,12 +424,13 @@ TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
 		struct tkb_c_launcher *launcher = NULL;
 
 		kernel.cubin.size = whole.cubin.size * i / 100;
-		CHECK_INT(tkb_c_launcher_new(&kernel, &options, &launcher, ERR),
+		CHECK_INT(tkb_c_launcher_new(&kernel, SIGNED(SIGNATURE),
+		                             &launcher, ERR),
 		          TKB_ERR_CORRUPT);
 	}
 	kernel.cubin = replaced(whole.cubin, ".nv.info.add_kernel",
 	                        ".nv.infx.add_kernel");
-	check_fails(&kernel, &options, TKB_ERR_CORRUPT,
+	check_fails(&kernel, SIGNED(SIGNATURE), TKB_ERR_CORRUPT,
 	            "the cubin lists no parameters of 'add_kernel'");
 }
 
@@ -565,7 +464,6 @@ TEST(c_launcher, refuses_a_damaged_table_of_parameters)
 		{ 3, 14, 0, TKB_ERR_CORRUPT },   /* of no size */
 		{ 5, 8, 4, TKB_ERR_CORRUPT },    /* one twice, and no gap */
 	};
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_c_kernel whole = bare_kernel();
 
 	EACH(i, cases) {
@@ -579,7 +477,8 @@ TEST(c_launcher, refuses_a_damaged_table_of_parameters)
 		if (cases[i].at == 14)
 			copy[record_at(whole.cubin, 3) + 15] = 0;
 		kernel.cubin.data = copy;
-		int rc = tkb_c_launcher_new(&kernel, &options, &launcher, ERR);
+		int rc = tkb_c_launcher_new(&kernel, SIGNED(SIGNATURE),
+		                            &launcher, ERR);
 		CHECK_INT(rc, cases[i].status);
 	}
 }
@@ -620,12 +519,9 @@ TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
 	const struct tkb_c_kernel kernel = whole_kernel();
 
 	EACH(i, cases) {
-		const struct tkb_c_launcher_options options = {
-			SIZED(options), .signature = SIGNATURE,
-			.grid = cases[i].grid
-		};
 
-		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+		check_fails(&kernel, SIGNED(SIGNATURE, .grid = cases[i].grid),
+		            TKB_ERR_INVALID, cases[i].says);
 	}
 }
 
@@ -633,23 +529,22 @@ TEST(c_launcher, limits_the_depth_of_a_grid)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
 	char *const grid = test_alloc(2048);
-	struct tkb_c_launcher_options options = { SIZED(options),
-		                                  .signature = SIGNATURE,
-		                                  .grid = grid };
+	const struct tkb_c_launcher_options *const options =
+		SIGNED(SIGNATURE, .grid = grid);
 
 	memset(grid, '(', 100);
 	memcpy(grid + 100, "n", 2);
-	check_fails(&kernel, &options, TKB_ERR_INVALID, "is too deep");
+	check_fails(&kernel, options, TKB_ERR_INVALID, "is too deep");
 	memset(grid, '+', 1000);
 	memcpy(grid + 1000, "n,1,1", 6);
-	tkb_c_launcher_free(must(&kernel, &options));
+	(void)must(&kernel, options);
 	for (size_t i = 0; i < 1000; i++)
 		grid[i] = i % 2 == 0 ? 'n' : '+';
 	memcpy(grid + 1000, "n,1,1", 6);
-	check_fails(&kernel, &options, TKB_ERR_INVALID, "is too long");
+	check_fails(&kernel, options, TKB_ERR_INVALID, "is too long");
 	memset(grid, ' ', 2000);
 	grid[2000] = '\0';
-	check_fails(&kernel, &options, TKB_ERR_TOO_LARGE,
+	check_fails(&kernel, options, TKB_ERR_TOO_LARGE,
 	            "the grid is longer than");
 }
 
@@ -657,10 +552,8 @@ TEST(c_launcher, limits_the_depth_of_a_grid)
 static void check_grid(const char *grid, char axis, const char *wanted)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { SIZED(options),
-		                                        .signature = SIGNATURE,
-		                                        .grid = grid };
-	C_LAUNCHER(launcher) = must(&kernel, &options);
+	const struct tkb_c_launcher *launcher =
+		must(&kernel, SIGNED(SIGNATURE, .grid = grid));
 
 	CHECK_CONTAINS(source_of(launcher),
 	               text("const long long tkb_%c = %s;\n", axis, wanted));
@@ -713,12 +606,9 @@ TEST(c_launcher, has_the_arithmetic_that_its_grid_wants)
 	const struct tkb_c_kernel kernel = whole_kernel();
 
 	EACH(i, grids) {
-		const struct tkb_c_launcher_options options = {
-			SIZED(options),
-			.signature = SIGNATURE,
-			.grid = text("%s, 1, 1", grids[i]),
-		};
-		C_LAUNCHER(launcher) = must(&kernel, &options);
+		const struct tkb_c_launcher *launcher = must(
+			&kernel,
+			SIGNED(SIGNATURE, .grid = text("%s, 1, 1", grids[i])));
 		unsigned there = 0;
 
 		EACH(j, names)
@@ -753,14 +643,14 @@ TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)
 		{ "EOF", "EOF_" },
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	EACH(i, names) {
 		struct tkb_c_kernel named = kernel;
 
 		named.ttir = replaced(
 			kernel.ttir, "(%x_ptr: ", text("(%%%s: ", names[i][0]));
-		C_LAUNCHER(launcher) = must(&named, &options);
+		const struct tkb_c_launcher *launcher =
+			must(&named, SIGNED(SIGNATURE));
 		CHECK_CONTAINS(header_of(launcher),
 		               text("stream, unsigned int gX, unsigned int "
 		                    "gY, unsigned int gZ, CUdeviceptr %s, ",
@@ -772,17 +662,14 @@ TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)
 TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
 {
 	struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = {
-		SIZED(options),
-		.signature = "*fp32:16,i32:1,*fp32:16,64,*fp32:16,i32",
-		.grid = "arg5, 1, 1"
-	};
 
 	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%arg0: ");
 	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %arg1: ");
 	kernel.ttir = replaced(kernel.ttir, ", %o_ptr: ", ", %arg2: ");
 	kernel.ttir = replaced(kernel.ttir, ", %n: ", ", %arg3: ");
-	C_LAUNCHER(launcher) = must(&kernel, &options);
+	const struct tkb_c_launcher *launcher =
+		must(&kernel, SIGNED("*fp32:16,i32:1,*fp32:16,64,*fp32:16,i32",
+	                             .grid = "arg5, 1, 1"));
 	CHECK_CONTAINS(header_of(launcher),
 	               "CUdeviceptr arg0, CUdeviceptr arg2, CUdeviceptr arg4, "
 	               "int32_t arg5);");
@@ -791,11 +678,10 @@ TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
 TEST(c_launcher, refuses_two_arguments_of_one_name)
 {
 	struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%int: ");
 	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %int_: ");
-	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	check_fails(&kernel, SIGNED(SIGNATURE), TKB_ERR_INVALID,
 	            "two arguments would have the name 'int_' in C");
 }
 
@@ -806,52 +692,39 @@ TEST(c_launcher, refuses_names_that_c_does_not_have)
 	static const char *const files[] = { "a\"b", "a\\b", "a\nb", "",
 		                             "a/b",  "a*",   "a?" };
 	const struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = signed_as(SIGNATURE);
+	char *const longer = test_alloc(601);
 
 	EACH(i, names) {
-		options.name = names[i];
-		check_fails(&kernel, &options, TKB_ERR_INVALID,
+		check_fails(&kernel, SIGNED(SIGNATURE, .name = names[i]),
+		            TKB_ERR_INVALID,
 		            "cannot be the name of a function in C");
 	}
-	options.name = text("%0600d", 0);
-	memset((char *)options.name, 'a', 600);
-	check_fails(&kernel, &options, TKB_ERR_INVALID, "is longer than");
-	options.name = "fine";
+	memset(longer, 'a', 600);
+	check_fails(&kernel, SIGNED(SIGNATURE, .name = longer), TKB_ERR_INVALID,
+	            "is longer than");
 	EACH(i, files) {
-		options.file_name = files[i];
-		check_fails(&kernel, &options, TKB_ERR_INVALID,
-		            "cannot be included in C");
+		check_fails(&kernel,
+		            SIGNED(SIGNATURE, .name = "fine",
+		                   .file_name = files[i]),
+		            TKB_ERR_INVALID, "cannot be included in C");
 	}
-}
-
-/* How often `part` is in `whole`. */
-static size_t count_of(const char *whole, const char *part)
-{
-	size_t count = 0;
-
-	for (; (whole = strstr(whole, part)) != NULL; whole++)
-		count++;
-	return count;
 }
 
 TEST(c_launcher, lets_nothing_out_of_a_comment_or_a_text)
 {
 	struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = {
-		SIZED(options),
-		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,\"*/ /* \"",
-		.file_name = "a b"
-	};
 
 	kernel.key = "*/\n#error\n/*/ \\ \?\?/";
 	kernel.metadata =
 		replaced(kernel.metadata, "\"triton_version\": \"3.6.0\"",
 	                 "\"triton_version\": \"*/ int x; /* \\\\\"");
-	C_LAUNCHER(launcher) = must(&kernel, &options);
+	const struct tkb_c_launcher *launcher = must(
+		&kernel, SIGNED("*fp32:16,*fp32:16,*fp32:16,i32,\"*/ /* \"",
+	                        .file_name = "a b"));
 	const char *header = header_of(launcher);
 	const char *source = source_of(launcher);
 
-	CHECK_INT(count_of(source, "/*"), count_of(source, "*/"));
+	CHECK_INT(count_parts(source, "/*"), count_parts(source, "*/"));
 	CHECK(strstr(source, "\n#error\n") == NULL);
 	CHECK(strstr(header, "\n#error\n") == NULL);
 	/* Trigraphs, of which there are some in any cubin. */
@@ -859,7 +732,7 @@ TEST(c_launcher, lets_nothing_out_of_a_comment_or_a_text)
 	CHECK(strstr(header, "\?\?") == NULL);
 	CHECK_CONTAINS(source, "#include \"a b.");
 	/* The signature is there as it is only behind two slashes. */
-	CHECK_INT(count_of(header, "\"*/ /* \""), 1);
+	CHECK_INT(count_parts(header, "\"*/ /* \""), 1);
 	CHECK_CONTAINS(header, "\n// tkb-launcher: 1 add_kernel ");
 }
 
@@ -870,13 +743,13 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 	static const char wanted[] =
 		"\\0017\\1x\\1778\\77\\77/\\\\\\\"\\100%s\\12*/\";";
 	struct tkb_c_kernel kernel = bare_kernel();
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	BUF(longer, TKB_MIB);
 
 	tkb_buf_add(&longer, kernel.cubin);
 	tkb_buf_add(&longer, (struct tkb_bytes){ end, sizeof(end) - 1 });
 	kernel.cubin = tkb_buf_bytes(&longer);
-	C_LAUNCHER(launcher) = must(&kernel, &options);
+	const struct tkb_c_launcher *launcher =
+		must(&kernel, SIGNED(SIGNATURE));
 
 	/* Lines may end anywhere. */
 	char *source = (char *)source_of(launcher);
@@ -894,11 +767,10 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 TEST(c_launcher, is_the_same_for_the_same_input)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { SIZED(options),
-		                                        .signature = SIGNATURE,
-		                                        .grid = "n, 1, 1" };
-	C_LAUNCHER(one) = must(&kernel, &options);
-	C_LAUNCHER(other) = must(&kernel, &options);
+	const struct tkb_c_launcher *one =
+		must(&kernel, SIGNED(SIGNATURE, .grid = "n, 1, 1"));
+	const struct tkb_c_launcher *other =
+		must(&kernel, SIGNED(SIGNATURE, .grid = "n, 1, 1"));
 
 	CHECK_STR(source_of(one), source_of(other));
 	CHECK_STR(header_of(one), header_of(other));
@@ -916,9 +788,9 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 TEST(c_launcher, returns_what_a_sink_returned)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_sink sink = { .write = refuse };
-	C_LAUNCHER(launcher) = must(&kernel, &options);
+	const struct tkb_c_launcher *launcher =
+		must(&kernel, SIGNED(SIGNATURE));
 
 	CHECK_INT(tkb_c_launcher_write_source(launcher, &sink, NULL),
 	          TKB_ERR_IO);

@@ -143,11 +143,15 @@ static CUcontext current(void)
 	return fake.depth > 0 ? fake.stack[fake.depth - 1] : &contexts[0];
 }
 
-/* Write down a call; what it returns, if not success, is its result. */
-static CUresult note(const char *function)
+/*
+ * Begin a call, which is written down, and end it with its result: what begin()
+ * returns, if not success.
+ */
+static CUresult begin(const char *function)
 {
 	const size_t length = strlen(function);
 
+	(void)pthread_mutex_lock(&mutex);
 	if (fake.used + length + 2 > NAMES)
 		abort();
 	memcpy(fake.calls + fake.used, function, length);
@@ -159,6 +163,12 @@ static CUresult note(const char *function)
 		return CUDA_SUCCESS;
 	fake.until--;
 	return fake.until == 0 ? fake.with : CUDA_SUCCESS;
+}
+
+static CUresult end(CUresult rc)
+{
+	(void)pthread_mutex_unlock(&mutex);
+	return rc;
 }
 
 static CUlibrary free_place(void)
@@ -184,37 +194,30 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code,
 		abort();
 	if (memcmp(code, "\177ELF", 4) != 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuLibraryLoadData");
+	rc = begin("cuLibraryLoadData");
 	if (rc == CUDA_SUCCESS) {
 		*library = free_place();
 		(*library)->is_loaded = 1;
 		(*library)->cubin = code;
 	}
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuLibraryUnload(CUlibrary library)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuLibraryUnload");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuLibraryUnload");
 	if (library == NULL || !library->is_loaded)
 		abort();
 	library->is_loaded = 0;
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library,
                             const char *name)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuLibraryGetKernel");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuLibraryGetKernel");
 	if (!library->is_loaded || strlen(name) >= sizeof(library->kernel.name))
 		abort();
 	if (rc == CUDA_SUCCESS) {
@@ -223,106 +226,91 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library,
 		library->kernel.library = library;
 		*kernel = &library->kernel;
 	}
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value,
                               CUkernel kernel, CUdevice device)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuKernelSetAttribute");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuKernelSetAttribute");
 	if (!kernel->library->is_loaded)
 		abort();
 	if (rc == CUDA_SUCCESS)
 		fake.asked[device][attribute] = value;
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuStreamGetCtx");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuStreamGetCtx");
 	if (rc == CUDA_SUCCESS)
 		*context = stream == NULL ? current() : stream->context;
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuCtxGetCurrent");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuCtxGetCurrent");
 	if (rc == CUDA_SUCCESS)
 		*context = current();
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuCtxGetDevice");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuCtxGetDevice");
 	if (rc == CUDA_SUCCESS)
 		*device = current()->device;
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuCtxPushCurrent(CUcontext context)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuCtxPushCurrent");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuCtxPushCurrent");
 	if (fake.depth == CONTEXTS)
 		abort();
 	if (rc == CUDA_SUCCESS) {
 		fake.stack[fake.depth] = context;
 		fake.depth++;
 	}
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
 CUresult cuCtxPopCurrent(CUcontext *context)
 {
-	CUresult rc;
+	const CUresult rc = begin("cuCtxPopCurrent");
 
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuCtxPopCurrent");
 	if (fake.depth == 0)
 		abort();
 	*context = current();
 	fake.depth--;
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return end(rc);
 }
 
-/* Copy what the parameters point to. */
-static void keep_launch(struct fake_launch *launch, CUfunction function,
-                        void **parameters)
+/* Keep a launch, and what its parameters point to. */
+static CUresult launched(const char *call, struct fake_launch launch,
+                         CUfunction function, void **parameters, void **extra)
 {
 	const CUkernel kernel = (CUkernel)function;
+	const CUresult rc = begin(call);
 
-	if (!kernel->library->is_loaded)
+	if (extra != NULL || !kernel->library->is_loaded)
 		abort();
-	launch->kernel = kernel->name;
-	launch->cubin = kernel->library->cubin;
+	if (rc != CUDA_SUCCESS)
+		return end(rc);
+	launch.kernel = kernel->name;
+	launch.cubin = kernel->library->cubin;
 	for (size_t i = 0; fake.sizes[i] != '\0'; i++)
-		memcpy(&launch->parameters[i], parameters[i],
+		memcpy(&launch.parameters[i], parameters[i],
 		       (size_t)(fake.sizes[i] - '0'));
-	fake.last = *launch;
+	fake.last = launch;
 	fake.launches++;
+	return end(rc);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int x, unsigned int y,
@@ -331,20 +319,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int x, unsigned int y,
                         unsigned int shared, CUstream stream, void **parameters,
                         void **extra)
 {
-	struct fake_launch launch = { .grid = { x, y, z },
-		                      .block = { block_x, block_y, block_z },
-		                      .shared = shared,
-		                      .stream = stream };
-	CUresult rc;
+	const struct fake_launch launch = {
+		.grid = { x, y, z },
+		.block = { block_x, block_y, block_z },
+		.shared = shared,
+		.stream = stream,
+	};
 
-	if (extra != NULL)
-		abort();
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuLaunchKernel");
-	if (rc == CUDA_SUCCESS)
-		keep_launch(&launch, function, parameters);
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return launched("cuLaunchKernel", launch, function, parameters, extra);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
@@ -360,16 +342,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
 		.stream = config->hStream,
 		.attribute_count = config->numAttrs,
 	};
-	CUresult rc;
 
-	if (extra != NULL || config->numAttrs > FAKE_ATTRIBUTES)
+	if (config->numAttrs > FAKE_ATTRIBUTES)
 		abort();
 	memcpy(launch.attributes, config->attrs,
 	       config->numAttrs * sizeof(config->attrs[0]));
-	(void)pthread_mutex_lock(&mutex);
-	rc = note("cuLaunchKernelEx");
-	if (rc == CUDA_SUCCESS)
-		keep_launch(&launch, function, parameters);
-	(void)pthread_mutex_unlock(&mutex);
-	return rc;
+	return launched("cuLaunchKernelEx", launch, function, parameters,
+	                extra);
 }
