@@ -111,6 +111,6 @@ TEST(deepgemm, other_folders_are_none_of_its)
 		"",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+	EACH(i, names)
 		CHECK(!tkb_deepgemm_is_name(names[i]));
 }

@@ -12,17 +12,12 @@
 	"580.159.04  Release Build  (user@host)\n"                             \
 	"GCC version:  gcc version 15.3.0 (GCC) \n"
 
-/* What the driver says of a GPU, or of itself. */
-static void say(const char *path, const char *words)
-{
-	write_file(path, tkb_text(words));
-}
-
+/* What the driver says of a GPU. */
 static void has_gpu(const char *place, const char *words)
 {
 	(void)mkdir("gpus", 0777);
 	CHECK_INT(mkdir(text("gpus/%s", place), 0777), 0);
-	say(text("gpus/%s/information", place), words);
+	write_text(text("gpus/%s/information", place), words);
 }
 
 static const char *said(void)
@@ -36,32 +31,32 @@ static const char *said(void)
 TEST(gpu, is_named_with_the_major_version_of_the_driver)
 {
 	has_gpu("0000:00:06.0", MODEL("NVIDIA H100 80GB HBM3"));
-	say("version", VERSION);
+	write_text("version", VERSION);
 	CHECK_STR(said(), "gpu NVIDIA H100 80GB HBM3, driver 580");
 	has_gpu("0000:00:07.0", MODEL("NVIDIA H100 80GB HBM3"));
 	CHECK_STR(said(), "gpu NVIDIA H100 80GB HBM3, driver 580");
-	say("version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  "
-	               "470.82.01  Wed Oct 27 21:21:55 UTC 2021\n");
+	write_text("version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  "
+	                      "470.82.01  Wed Oct 27 21:21:55 UTC 2021\n");
 	CHECK_STR(said(), "gpu NVIDIA H100 80GB HBM3, driver 470");
 }
 
 TEST(gpu, is_not_known_where_gpus_differ_or_the_driver_is_silent)
 {
 	CHECK_STR(said(), "");
-	say("version", VERSION);
+	write_text("version", VERSION);
 	CHECK_STR(said(), "");
 	has_gpu("0000:00:06.0", MODEL("NVIDIA H200"));
 	CHECK_STR(said(), "gpu NVIDIA H200, driver 580");
-	say("version", "NVRM version: none\n");
+	write_text("version", "NVRM version: none\n");
 	CHECK_STR(said(), "");
-	say("version", VERSION);
+	write_text("version", VERSION);
 	has_gpu("0000:00:07.0", MODEL("NVIDIA H100"));
 	CHECK_STR(said(), "");
-	say("gpus/0000:00:07.0/information", "IRQ:   \t\t 41\n");
+	write_text("gpus/0000:00:07.0/information", "IRQ:   \t\t 41\n");
 	CHECK_STR(said(), "");
-	say("gpus/0000:00:07.0/information", MODEL("\x1b[31m"));
+	write_text("gpus/0000:00:07.0/information", MODEL("\x1b[31m"));
 	CHECK_STR(said(), "");
-	say("gpus/0000:00:07.0/information", MODEL("NVIDIA H200"));
+	write_text("gpus/0000:00:07.0/information", MODEL("NVIDIA H200"));
 	CHECK_STR(said(), "gpu NVIDIA H200, driver 580");
 }
 
@@ -78,7 +73,7 @@ TEST(gpu, is_the_one_that_the_environment_names)
 		{ "", "" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(rows); i++) {
+	EACH(i, rows) {
 		struct tkb_gpu_here here = { 0 };
 
 		CHECK_INT(setenv("TKBUNDLE_GPU", rows[i].value, 1), 0);
@@ -98,13 +93,12 @@ TEST(gpu, that_the_environment_names_badly_is_refused)
 		"H200,580x",   "H\n200,580",   "H200, x",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(bad); i++) {
+	EACH(i, bad) {
 		struct tkb_gpu_here here = { 0 };
-		struct tkb_error err = { 0 };
 
 		CHECK_INT(setenv("TKBUNDLE_GPU", bad[i], 1), 0);
-		CHECK_INT(tkb_gpu_ask(&here, &err), TKB_ERR_INVALID);
-		CHECK_CONTAINS(err.message, "TKBUNDLE_GPU is '");
+		FAILS(tkb_gpu_ask(&here, ERR), TKB_ERR_INVALID,
+		      "TKBUNDLE_GPU is '");
 		CHECK_STR(here.platform, "");
 	}
 }

@@ -20,8 +20,7 @@ static void must_become(enum tkb_path_style style,
 
 	OK(tkb_moved_scrub(tkb_text(from), style, at, roots, 2, out, &sentinels,
 	                   &was_moved, ERR));
-	tkb_buf_add_byte(out, '\0');
-	CHECK_STR((const char *)out->data, wanted);
+	CHECK_STR(test_bytes(tkb_buf_bytes(out)), wanted);
 	CHECK_INT(was_moved, is_moved);
 }
 

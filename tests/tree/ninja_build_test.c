@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ninja/build.h"
 
-#include <stdlib.h>
-
 #include "harness.h"
 
-/* Read `given` from memory of exactly its size. */
 static int read_build(struct tkb_bytes given, struct tkb_ninja_build *out,
                       struct tkb_error *err)
 {
-	char *copy = malloc(given.size == 0 ? 1 : given.size);
-	int rc;
-
-	CHECK(copy != NULL);
-	if (given.size != 0)
-		memcpy(copy, given.data, given.size);
-	rc = tkb_ninja_build_read((struct tkb_bytes){ copy, given.size }, out,
-	                          err);
-	free(copy);
-	return rc;
+	return tkb_ninja_build_read(test_exact(given), out, err);
 }
 
 static const char *joined(const char *const *items, size_t count)
@@ -141,8 +129,7 @@ TEST(ninja_build, what_is_not_ninja_is_refused)
 
 TEST(ninja_build, what_grows_without_end_is_refused)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf build = TKB_BUF_INIT(16 * TKB_MIB);
+	BUF(build, 16 * TKB_MIB);
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build out = { 0 };
 
 	tkb_buf_add_text(&build, "a = xxxxxxxxxxxxxxxx\n");
@@ -209,9 +196,8 @@ TEST(ninja_build, nothing_is_read_past_its_end)
 static void must_run(const char *given, const char *command)
 {
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build build = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(read_build(tkb_text(given), &build, &err), &err);
+	OK(read_build(tkb_text(given), &build, ERR));
 	CHECK_INT(build.edge_count, 1);
 	CHECK_STR(build.edges[0].command, command);
 }

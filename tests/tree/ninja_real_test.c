@@ -75,7 +75,7 @@ static void make_project(void)
 
 	SYS(mkdir("src", 0777));
 	SYS(mkdir("out", 0777));
-	for (size_t i = 0; i < TKB_COUNT_OF(sources); i++) {
+	EACH(i, sources) {
 		write_text(text("src/%s", sources[i]),
 		           text("%s\n", sources[i]));
 		set_mtime(text("src/%s", sources[i]), now() - 3600000000000);
@@ -114,52 +114,55 @@ struct work {
 	struct tkb_buf deps;
 };
 
-static struct work start_work(void)
+static void end_work(void *self)
 {
-	struct work work = { .record = TKB_BUF_INIT(TKB_MIB),
-		             .log = TKB_BUF_INIT(TKB_MIB),
-		             .deps = TKB_BUF_INIT(TKB_MIB) };
-	struct tkb_error err = { 0 };
+	struct work *work = self;
 
-	CHECK_OK(tkb_hasher_open(&work.hasher, &err), &err);
-	return work;
-}
-
-static void end_work(struct work *work)
-{
 	tkb_hasher_close(&work->hasher);
 	tkb_buf_release(&work->record);
 	tkb_buf_release(&work->log);
 	tkb_buf_release(&work->deps);
 }
 
+/* Ended with the test. */
+static struct work *start_work(void)
+{
+	struct work *work = test_alloc(sizeof(*work));
+
+	*work = (struct work){ .record = TKB_BUF_INIT(TKB_MIB),
+		               .log = TKB_BUF_INIT(TKB_MIB),
+		               .deps = TKB_BUF_INIT(TKB_MIB) };
+	OK(tkb_hasher_open(&work->hasher, ERR));
+	at_end(end_work, work);
+	return work;
+}
+
 static const struct tkb_ninja_place place = { AT_FDCWD, "/elsewhere/op", NULL };
 
-static int record(struct work *work, bool *is_fresh, struct tkb_error *why,
-                  struct tkb_error *err)
+static int record(struct work *work, bool *is_fresh, struct tkb_error *why)
 {
 	return tkb_ninja_record_make(&place, &work->hasher, &work->record,
-	                             is_fresh, why, err);
+	                             is_fresh, why, ERR);
 }
 
 static void make_record(struct work *work)
 {
-	struct tkb_error err = { 0 };
 	bool is_fresh = false;
 
-	CHECK_OK(record(work, &is_fresh, NULL, &err), &err);
+	OK(record(work, &is_fresh, NULL));
 	CHECK(is_fresh);
+}
+
+static int apply_record(struct work *work, struct tkb_bytes bytes)
+{
+	return tkb_ninja_record_apply(&place, bytes, &work->hasher, &work->log,
+	                              &work->deps, ERR);
 }
 
 /* As an emit. */
 static void apply(struct work *work)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_ninja_record_apply(&place, tkb_buf_bytes(&work->record),
-	                                &work->hasher, &work->log, &work->deps,
-	                                &err),
-	         &err);
+	OK(apply_record(work, tkb_buf_bytes(&work->record)));
 	write_file(".ninja_log", tkb_buf_bytes(&work->log));
 	write_file(".ninja_deps", tkb_buf_bytes(&work->deps));
 }
@@ -176,14 +179,14 @@ static void renew_inputs(void)
 
 TEST(ninja_real, a_stamped_project_with_newer_inputs_has_no_work)
 {
-	TKB_AUTO(end_work) struct work work = start_work();
+	struct work *work = start_work();
 
 	make_project();
-	make_record(&work);
+	make_record(work);
 	renew_inputs();
 	CHECK_CONTAINS(ninja("-n"), "[1/");
 
-	apply(&work);
+	apply(work);
 	CHECK_CONTAINS(ninja("-n"), "no work to do");
 	CHECK_CONTAINS(ninja("-v"), "no work to do");
 	CHECK_CONTAINS(ninja("-n"), "no work to do");
@@ -202,33 +205,27 @@ TEST(ninja_real, new_times_on_the_outputs_alone_are_not_enough)
 
 TEST(ninja_real, an_input_that_is_another_one_is_named)
 {
-	TKB_AUTO(end_work) struct work work = start_work();
-	struct tkb_error err = { 0 };
+	struct work *work = start_work();
 
 	make_project();
-	make_record(&work);
+	make_record(work);
 	write_text("src/order.txt", "changed\n");
-	CHECK_FAILS(tkb_ninja_record_apply(&place, tkb_buf_bytes(&work.record),
-	                                   &work.hasher, &work.log, &work.deps,
-	                                   &err),
-	            TKB_ERR_CORRUPT, &err,
-	            "'src/order.txt', which it was built from, is different "
-	            "here");
-	CHECK_INT(err.reason, TKB_REASON_INPUTS);
+	FAILS(apply_record(work, tkb_buf_bytes(&work->record)), TKB_ERR_CORRUPT,
+	      "'src/order.txt', which it was built from, is different "
+	      "here");
+	CHECK_INT(ERR->reason, TKB_REASON_INPUTS);
 	CHECK_INT(unlink("src/order.txt"), 0);
-	CHECK_FAILS(tkb_ninja_record_apply(&place, tkb_buf_bytes(&work.record),
-	                                   &work.hasher, &work.log, &work.deps,
-	                                   &err),
-	            TKB_ERR_CORRUPT, &err, "is not there");
+	FAILS(apply_record(work, tkb_buf_bytes(&work->record)), TKB_ERR_CORRUPT,
+	      "is not there");
 }
 
 TEST(ninja_real, a_source_that_changes_later_is_built_again)
 {
-	TKB_AUTO(end_work) struct work work = start_work();
+	struct work *work = start_work();
 
 	make_project();
-	make_record(&work);
-	apply(&work);
+	make_record(work);
+	apply(work);
 	CHECK_CONTAINS(ninja("-n"), "no work to do");
 	write_text("src/common.h", "changed\n");
 	set_mtime("src/common.h", now() + 60000000000);
@@ -238,19 +235,18 @@ TEST(ninja_real, a_source_that_changes_later_is_built_again)
 
 TEST(ninja_real, what_ninja_would_build_has_no_record_that_is_fresh)
 {
-	TKB_AUTO(end_work) struct work work = start_work();
-	struct tkb_error err = { 0 };
+	struct work *work = start_work();
 	struct tkb_error why = { 0 };
 	bool is_fresh = true;
 
 	make_project();
 	renew_inputs();
-	CHECK_OK(record(&work, &is_fresh, &why, &err), &err);
+	OK(record(work, &is_fresh, &why));
 	CHECK(!is_fresh);
 	CHECK_CONTAINS(why.message, "is newer than");
 	edit_file("build.ninja", "cat $in > $out", "cat  $in > $out");
-	CHECK_FAILS(record(&work, &is_fresh, &why, &err), TKB_ERR_CORRUPT, &err,
-	            "'lib.so' was not built by the command that");
+	FAILS(record(work, &is_fresh, &why), TKB_ERR_CORRUPT,
+	      "'lib.so' was not built by the command that");
 }
 
 /* Replace an input, as a package does that brings a time before the build. */
@@ -267,14 +263,14 @@ TEST(ninja_real, an_input_that_was_replaced_by_an_older_one_is_named)
 	static const char *const paths[] = { "src/tool", "src/common.h" };
 
 	EACH(i, paths) {
-		TKB_AUTO(end_work) struct work work = start_work();
+		struct work *work = start_work();
 		struct tkb_error why = { 0 };
 		bool is_fresh = true;
 
 		shell("rm -rf src out .ninja* lib.so note");
 		make_project();
 		replace_input(paths[i]);
-		OK(record(&work, &is_fresh, &why, ERR));
+		OK(record(work, &is_fresh, &why));
 		CHECK(!is_fresh);
 		CHECK_STR(why.message,
 		          text("'%s' was replaced, or its owner or mode "
@@ -289,7 +285,7 @@ TEST(ninja_real, an_input_of_which_nothing_tells_when_it_came_is_taken)
 	static const char *const outputs[] = { "out/a.o", "out/b.o", "lib.so",
 		                               "note" };
 	const int64_t built = now() - 60000000000;
-	TKB_AUTO(end_work) struct work work = start_work();
+	struct work *work = start_work();
 
 	/* Linked from a store, as uv does. */
 	make_project();
@@ -297,14 +293,14 @@ TEST(ninja_real, an_input_of_which_nothing_tells_when_it_came_is_taken)
 	set_mtime("store", now() - 3600000000000);
 	SYS(unlink("src/tool"));
 	SYS(link("store", "src/tool"));
-	make_record(&work);
+	make_record(work);
 
 	/* Outputs that were unpacked here, as with an image. */
 	EACH(i, outputs)
 		set_mtime(outputs[i], built);
 	replace_input("src/tool");
-	tkb_buf_reset(&work.record);
-	make_record(&work);
+	tkb_buf_reset(&work->record);
+	make_record(work);
 }
 
 TEST(ninja_real, a_record_that_makes_no_sense_is_refused)
@@ -325,15 +321,18 @@ TEST(ninja_real, a_record_that_makes_no_sense_is_refused)
 	};
 
 	make_project();
-	for (size_t i = 0; i < TKB_COUNT_OF(records); i++) {
-		TKB_AUTO(end_work) struct work work = start_work();
-		struct tkb_error err = { 0 };
+	EACH(i, records) {
+		struct work *work = start_work();
 
-		CHECK_FAILS(tkb_ninja_record_apply(&place, tkb_text(records[i]),
-		                                   &work.hasher, &work.log,
-		                                   &work.deps, &err),
-		            TKB_ERR_CORRUPT, &err, "makes no sense");
+		FAILS(apply_record(work, tkb_text(records[i])), TKB_ERR_CORRUPT,
+		      "makes no sense");
 	}
+}
+
+static const char *query(const char *path)
+{
+	return run(TKB_NINJA, "-C", test_folder(), "-t", "query", path, NULL)
+	        .out;
 }
 
 TEST(ninja_real, the_inputs_of_build_ninja_are_those_that_ninja_lists)
@@ -343,15 +342,9 @@ TEST(ninja_real, the_inputs_of_build_ninja_are_those_that_ninja_lists)
 	make_project();
 	OK(tkb_ninja_build_read(read_file("build.ninja"), &named, ERR));
 	for (size_t i = 0; i < named.input_count; i++)
-		CHECK_CONTAINS(run(TKB_NINJA, "-C", test_folder(), "-t",
-		                   "query", named.inputs[i], NULL)
-		                       .out,
-		               "outputs:");
+		CHECK_CONTAINS(query(named.inputs[i]), "outputs:");
 	for (size_t i = 0; i < named.output_count; i++)
-		CHECK_CONTAINS(run(TKB_NINJA, "-C", test_folder(), "-t",
-		                   "query", named.outputs[i], NULL)
-		                       .out,
-		               "input:");
+		CHECK_CONTAINS(query(named.outputs[i]), "input:");
 	CHECK_INT(named.input_count, 5);
 	CHECK_INT(named.output_count, 4);
 }

@@ -2,39 +2,24 @@
 #include "ninja/hash.h"
 #include "ninja/logs.h"
 
-#include <stdlib.h>
-
 #include "harness.h"
 
-/* A copy of exactly the size, for the sanitizer; the caller frees its data. */
-static struct tkb_bytes exact(struct tkb_bytes bytes)
-{
-	char *copy = malloc(bytes.size == 0 ? 1 : bytes.size);
-
-	CHECK(copy != NULL);
-	if (bytes.size != 0)
-		memcpy(copy, bytes.data, bytes.size);
-	return (struct tkb_bytes){ copy, bytes.size };
-}
+/* What its block releases. */
+#define LOG(name)                                                              \
+	TKB_AUTO(tkb_ninja_log_release) struct tkb_ninja_log name = { 0 }
+#define DEPS(name)                                                             \
+	TKB_AUTO(tkb_ninja_deps_release) struct tkb_ninja_deps name = { 0 }
 
 static int read_log(struct tkb_bytes given, struct tkb_ninja_log *out,
                     struct tkb_error *err)
 {
-	const struct tkb_bytes copy = exact(given);
-	const int rc = tkb_ninja_log_read(copy, out, err);
-
-	free((void *)(uintptr_t)copy.data);
-	return rc;
+	return tkb_ninja_log_read(test_exact(given), out, err);
 }
 
 static int read_deps(struct tkb_bytes given, struct tkb_ninja_deps *out,
                      struct tkb_error *err)
 {
-	const struct tkb_bytes copy = exact(given);
-	const int rc = tkb_ninja_deps_read(copy, out, err);
-
-	free((void *)(uintptr_t)copy.data);
-	return rc;
+	return tkb_ninja_deps_read(test_exact(given), out, err);
 }
 
 static void add_word(struct tkb_buf *out, uint32_t word)
@@ -84,8 +69,7 @@ static void make_deps(struct tkb_buf *out, uint32_t version, uint64_t mtime)
 TEST(ninja_log, of_an_output_the_last_row_counts)
 {
 	for (int version = 5; version <= 7; version++) {
-		TKB_AUTO(tkb_ninja_log_release)
-		struct tkb_ninja_log log = { 0 };
+		LOG(log);
 
 		OK(read_log(
 			tkb_text(text("# ninja log v%d\n"
@@ -143,9 +127,8 @@ TEST(ninja_log, what_is_none_is_refused)
 		  "has an invalid hash" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_ninja_log_release)
-		struct tkb_ninja_log log = { 0 };
+	EACH(i, cases) {
+		LOG(log);
 
 		FAILS(read_log(tkb_text(cases[i].text), &log, ERR),
 		      TKB_ERR_CORRUPT, cases[i].says);
@@ -157,10 +140,8 @@ TEST(ninja_log, what_is_none_is_refused)
 TEST(ninja_deps, of_an_output_the_last_record_counts)
 {
 	for (uint32_t version = 3; version <= 4; version++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
-		TKB_AUTO(tkb_ninja_deps_release)
-		struct tkb_ninja_deps deps = { 0 };
+		BUF(bytes, TKB_MIB);
+		DEPS(deps);
 
 		make_deps(&bytes, version, 7);
 		OK(read_deps(tkb_buf_bytes(&bytes), &deps, ERR));
@@ -207,9 +188,8 @@ TEST(ninja_deps, what_is_none_is_refused)
 		  "# ninjadeps\n\4\0\0\0\14\0\0\x80\0\0\0\0\0\0\0\0\0\0\0\0" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_ninja_deps_release)
-		struct tkb_ninja_deps deps = { 0 };
+	EACH(i, cases) {
+		DEPS(deps);
 
 		FAILS(read_deps((struct tkb_bytes){ cases[i].bytes,
 		                                    cases[i].size },
@@ -221,8 +201,8 @@ TEST(ninja_deps, what_is_none_is_refused)
 
 TEST(ninja_deps, an_input_that_has_no_path_is_refused)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_ninja_deps_release) struct tkb_ninja_deps deps = { 0 };
+	BUF(bytes, TKB_MIB);
+	DEPS(deps);
 
 	make_deps(&bytes, 4, 7);
 	add_record(&bytes, true, 0, 7, 3, 4);
@@ -232,12 +212,11 @@ TEST(ninja_deps, an_input_that_has_no_path_is_refused)
 
 TEST(ninja_deps, no_damage_is_read_past_its_end)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
+	BUF(bytes, TKB_MIB);
 
 	make_deps(&bytes, 4, 7);
 	for (size_t i = 0; i < bytes.size * 9; i++) {
-		TKB_AUTO(tkb_ninja_deps_release)
-		struct tkb_ninja_deps deps = { 0 };
+		DEPS(deps);
 		struct tkb_error err = { 0 };
 		const size_t at = i / 9;
 		const bool is_cut = i % 9 == 8;
@@ -260,8 +239,8 @@ TEST(ninja_log, what_is_written_is_read_again)
 	static const char text[] = "# ninja log v6\n"
 				   "0\t0\t1700000000000000002\ta b\tf00\n"
 				   "0\t0\t1700000000000000003\tc\t1\n";
-	TKB_AUTO(tkb_ninja_log_release) struct tkb_ninja_log log = { 0 };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+	LOG(log);
+	BUF(out, TKB_MIB);
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(read_log(tkb_text(text), &log, &err), &err);
@@ -275,14 +254,10 @@ TEST(ninja_log, what_is_written_is_read_again)
 TEST(ninja_deps, what_is_written_is_read_again)
 {
 	for (uint32_t version = 3; version <= 4; version++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
-		TKB_AUTO(tkb_ninja_deps_release)
-		struct tkb_ninja_deps deps = { 0 };
-		TKB_AUTO(tkb_ninja_deps_release)
-		struct tkb_ninja_deps again = { 0 };
+		BUF(bytes, TKB_MIB);
+		BUF(out, TKB_MIB);
+		DEPS(deps);
+		DEPS(again);
 		struct tkb_error err = { 0 };
 
 		make_deps(&bytes, version,

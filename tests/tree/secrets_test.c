@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/secrets.h"
 
-#include <stdlib.h>
-
 #include "harness.h"
 #include "text/json.h"
 #include "tree/utf16.h"
 
-/* What is left of `given`, from memory of exactly its size. */
+/* What is left of `given`. */
 static const char *hidden(struct tkb_bytes given, enum tkb_path_style style,
                           size_t *count)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
-	char *copy = malloc(given.size == 0 ? 1 : given.size);
-	int rc;
+	BUF(out, TKB_MIB);
 
-	CHECK(copy != NULL);
-	if (given.size != 0)
-		memcpy(copy, given.data, given.size);
-	rc = tkb_secrets_hide((struct tkb_bytes){ copy, given.size }, style,
-	                      &out, count, ERR);
-	free(copy);
-	CHECK_OK(rc, ERR);
+	OK(tkb_secrets_hide(test_exact(given), style, &out, count, ERR));
 	CHECK_STR(ERR->message, "");
-	tkb_buf_add_byte(&out, '\0');
 	OK(tkb_buf_check(&out, ERR));
-	return text("%s", (const char *)out.data);
+	return test_bytes(tkb_buf_bytes(&out));
 }
 
 static void must_become(enum tkb_path_style style, const char *from,
@@ -44,85 +33,44 @@ static void must_stay(enum tkb_path_style style, const char *from)
 	must_become(style, from, from);
 }
 
+static void check_names(const char *all, bool are_secret)
+{
+	for (const char **name = words(all); *name != NULL; name++) {
+		if (tkb_name_is_secret(*name) != are_secret)
+			fail_msg("'%s' is %s", *name,
+			         are_secret ? "not known"
+			                    : "taken for a secret's");
+	}
+}
+
 TEST(secrets, names_that_have_secrets_are_known)
 {
-	static const char *const names[] = {
-		"VLLM_API_KEY",
-		"HF_TOKEN",
-		"HUGGING_FACE_HUB_TOKEN",
-		"AWS_SECRET_ACCESS_KEY",
-		"AWS_ACCESS_KEY_ID",
-		"OPENAI_API_KEY_2",
-		"MY_KEY2",
-		"DB_PASSWORD",
-		"PGPASSWORD",
-		"REDISCLI_AUTH",
-		"GOOGLE_APPLICATION_CREDENTIALS",
-		"NGROK_AUTHTOKEN",
-		"MYSQL_PWD",
-		"SSH_PASSPHRASE",
-		"API_KEYS",
-		"TOKEN",
-		"password",
-		"api_key",
-		"apiKey",
-		"accessToken",
-		"access_token",
-		"X-Api-Key",
-		"Authorization",
-		"--api-key",
-		"--hf-token",
-		"client_secret",
-		"auth",
-		"redis_auth",
-		"self.api_key",
-	};
-
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (!tkb_name_is_secret(names[i]))
-			fail_msg("'%s' is not known", names[i]);
-	}
+	check_names("VLLM_API_KEY|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|"
+	            "AWS_SECRET_ACCESS_KEY|AWS_ACCESS_KEY_ID|"
+	            "OPENAI_API_KEY_2|MY_KEY2|DB_PASSWORD|"
+	            "PGPASSWORD|REDISCLI_AUTH|"
+	            "GOOGLE_APPLICATION_CREDENTIALS|"
+	            "NGROK_AUTHTOKEN|MYSQL_PWD|SSH_PASSPHRASE|"
+	            "API_KEYS|TOKEN|password|api_key|apiKey|"
+	            "accessToken|access_token|X-Api-Key|"
+	            "Authorization|--api-key|--hf-token|"
+	            "client_secret|auth|redis_auth|self.api_key",
+	            true);
 }
 
 TEST(secrets, names_of_other_things_are_none)
 {
-	static const char *const names[] = {
-		"",
-		"_",
-		"key",
-		"KEY",
-		"keys",
-		"cache_key",
-		"CACHE_KEY",
-		"TORCHINDUCTOR_CACHE_KEY",
-		"TRITON_KEY_TAG",
-		"KEY_VALUE_HEADS",
-		"num_key_value_heads",
-		"sort_key",
-		"PUBLIC_KEY",
-		"eos_token",
-		"pad_token_id",
-		"max_tokens",
-		"VLLM_MAX_TOKENS_PER_EXPERT_FP4_MOE",
-		"VLLM_MULTI_STREAM_GEMM_TOKEN_THRESHOLD",
-		"VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD",
-		"NUM_TOKEN",
-		"tokenizer",
-		"author",
-		"MONKEY",
-		"keyboard",
-		"PWD",
-		"PATH",
-		"VLLM_CONFIG_ROOT",
-		"has_key_cache",
-		"cutlass_tokens",
-		"S",
-	};
-
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (tkb_name_is_secret(names[i]))
-			fail_msg("'%s' is taken for a secret's", names[i]);
-	}
+	check_names("|_|key|KEY|keys|cache_key|CACHE_KEY|"
+	            "TORCHINDUCTOR_CACHE_KEY|TRITON_KEY_TAG|"
+	            "KEY_VALUE_HEADS|num_key_value_heads|sort_key|"
+	            "PUBLIC_KEY|eos_token|pad_token_id|max_tokens|"
+	            "VLLM_MAX_TOKENS_PER_EXPERT_FP4_MOE|"
+	            "VLLM_MULTI_STREAM_GEMM_TOKEN_THRESHOLD|"
+	            "VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD|"
+	            "NUM_TOKEN|tokenizer|author|MONKEY|keyboard|"
+	            "PWD|PATH|VLLM_CONFIG_ROOT|has_key_cache|"
+	            "cutlass_tokens|S",
+	            false);
 }
 
 TEST(secrets, of_a_very_long_name_the_end_counts)
@@ -285,7 +233,7 @@ TEST(secrets, in_brackets_they_are_hidden_also_without_quotes)
 		  "{\"A_KEY\": [\"hidden\",\n \"hidden" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++)
+	EACH(i, texts)
 		must_become(TKB_PATH_STYLE_TEXT, texts[i][0], texts[i][1]);
 	must_become(TKB_PATH_STYLE_JSON, "{\"a\": \"PASSWORD=[x y\\nz\"}",
 	            "{\"a\": \"PASSWORD=hidden\\nz\"}");
@@ -326,7 +274,7 @@ TEST(secrets, in_blocks_of_yaml_they_are_hidden_to_where_the_block_ends)
 		  "secret:\n  name: hidden\n  of:\n    - hidden\nx: 1" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(blocks); i++)
+	EACH(i, blocks)
 		must_become(TKB_PATH_STYLE_TEXT, blocks[i][0], blocks[i][1]);
 	must_stay(TKB_PATH_STYLE_TEXT, "password:\nuser: x\n  y: z\n\nthe "
 	                               "token:\n   x\nkey: |\n  x\n");
@@ -362,7 +310,7 @@ TEST(secrets, of_ten_planted_ones_none_is_found)
 		                                      TKB_PATH_STYLE_TEXT };
 	const char *planted = plant(names, TKB_COUNT_OF(names));
 
-	for (size_t i = 0; i < TKB_COUNT_OF(styles); i++) {
+	EACH(i, styles) {
 		size_t count = 0;
 		const char *out = hidden(tkb_text(planted), styles[i], &count);
 
@@ -394,9 +342,9 @@ TEST(secrets, in_utf_16_they_are_hidden_and_all_else_stays)
 		  "\xe2\x82\xac HF_TOKEN=hidden\r\nx=y" },
 		{ "plain text", "plain text" },
 	};
-	TKB_AUTO(tkb_buf_release) struct tkb_buf wide = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf want = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+	BUF(wide, TKB_MIB);
+	BUF(want, TKB_MIB);
+	BUF(out, TKB_MIB);
 
 	for (int i = 0; i < 3 * 2 * 2; i++) {
 		const char *const *const row = texts[i / 4];
@@ -419,9 +367,9 @@ TEST(secrets, in_utf_16_they_are_hidden_and_all_else_stays)
 
 TEST(secrets, any_units_come_back_and_an_odd_byte_stays)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf all = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf mid = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+	BUF(all, TKB_MIB);
+	BUF(mid, TKB_MIB);
+	BUF(out, TKB_MIB);
 	size_t count = 0;
 
 	for (unsigned unit = 0; unit <= 0xffff; unit++) {
@@ -441,7 +389,7 @@ TEST(secrets, any_units_come_back_and_an_odd_byte_stays)
 
 TEST(secrets, what_does_not_fit_is_too_large)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8);
+	BUF(out, 8);
 	size_t count = 77;
 
 	FAILS(tkb_secrets_hide(tkb_text("A_KEY=x"), TKB_PATH_STYLE_TEXT, &out,
@@ -513,18 +461,14 @@ TEST(secrets, no_text_is_read_past_its_end_and_json_stays_json)
 	size_t valid = 0;
 
 	for (int round = 0; round < 20000; round++) {
-		const char *given = round % 2 == 0 ? "" : "[\"";
+		const char *given =
+			test_mix(&seed, 8, parts, TKB_COUNT_OF(parts));
 		size_t count = 0;
 		size_t again = 0;
 		const char *out;
 
-		for (int i = 0; i < 8; i++) {
-			seed = seed * 1664525u + 1013904223u;
-			given = text("%s%s", given,
-			             parts[(seed >> 16) % TKB_COUNT_OF(parts)]);
-		}
 		if (round % 2 == 1)
-			given = text("%s\"]", given);
+			given = text("[\"%s\"]", given);
 		out = hidden(tkb_text(given), (enum tkb_path_style)(round % 5),
 		             &count);
 		if (is_json(tkb_text(given))) {
@@ -552,14 +496,11 @@ TEST(secrets, no_text_of_blocks_is_read_past_its_end)
 	uint32_t seed = 11;
 
 	for (int round = 0; round < 20000; round++) {
-		const char *given = "token:";
+		const char *given =
+			test_mix(&seed, 9, parts, TKB_COUNT_OF(parts));
 		size_t count = 0;
 
-		for (int i = 0; i < 9; i++) {
-			seed = seed * 1664525u + 1013904223u;
-			given = text("%s%s", given,
-			             parts[(seed >> 16) % TKB_COUNT_OF(parts)]);
-		}
-		(void)hidden(tkb_text(given), TKB_PATH_STYLE_TEXT, &count);
+		(void)hidden(tkb_text(text("token:%s", given)),
+		             TKB_PATH_STYLE_TEXT, &count);
 	}
 }

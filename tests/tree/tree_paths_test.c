@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/paths.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "harness.h"
 
 static const struct tkb_named_root home = { .name = "home", .path = "/home/a" };
 
-/* A copy of exactly the text's size, for the sanitizer. */
-static struct tkb_bytes exact(struct tkb_bytes text)
-{
-	char *copy = malloc(text.size == 0 ? 1 : text.size);
-
-	CHECK(copy != NULL);
-	if (text.size != 0)
-		memcpy(copy, text.data, text.size);
-	return (struct tkb_bytes){ copy, text.size };
-}
-
-static int scrub(struct tkb_bytes given, enum tkb_path_style style,
+static int scrub(const char *given, enum tkb_path_style style,
                  const struct tkb_named_root *roots, size_t count,
                  const char **out, uint32_t *sentinels, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
-	const struct tkb_bytes copy = exact(given);
-	const int rc = tkb_paths_scrub(copy, style, roots, count, &buf,
-	                               sentinels, err);
+	BUF(buf, TKB_MIB);
+	const int rc = tkb_paths_scrub(test_exact(tkb_text(given)), style,
+	                               roots, count, &buf, sentinels, err);
 
-	free((void *)(uintptr_t)copy.data);
-	tkb_buf_add_byte(&buf, '\0');
-	*out = text("%s", (const char *)buf.data);
+	*out = test_bytes(tkb_buf_bytes(&buf));
 	return rc;
 }
 
@@ -38,14 +21,11 @@ static int restore(struct tkb_bytes given, enum tkb_path_style style,
                    const struct tkb_named_root *roots, size_t count,
                    uint32_t sentinels, const char **out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
-	const struct tkb_bytes copy = exact(given);
-	const int rc = tkb_paths_restore(copy, style, roots, count, sentinels,
-	                                 &buf, err);
+	BUF(buf, TKB_MIB);
+	const int rc = tkb_paths_restore(test_exact(given), style, roots, count,
+	                                 sentinels, &buf, err);
 
-	free((void *)(uintptr_t)copy.data);
-	tkb_buf_add_byte(&buf, '\0');
-	*out = text("%s", (const char *)buf.data);
+	*out = test_bytes(tkb_buf_bytes(&buf));
 	return rc;
 }
 
@@ -57,7 +37,7 @@ static void must_become(enum tkb_path_style style, const char *there,
 	uint32_t sentinels = 1000;
 	const char *out;
 
-	OK(scrub(tkb_text(from), style, &root, 1, &out, &sentinels, ERR));
+	OK(scrub(from, style, &root, 1, &out, &sentinels, ERR));
 	CHECK_STR(out, wanted);
 	OK(restore(tkb_text(out), style, &root, 1, sentinels, &out, ERR));
 	CHECK_STR(out, from);
@@ -86,8 +66,8 @@ TEST(tree_paths, an_index_of_vllm_names_another_root_after_a_move)
 	uint32_t sentinels = 0;
 	const char *out;
 
-	OK(scrub(tkb_text(index), TKB_PATH_STYLE_PYTHON, roots, 3, &out,
-	         &sentinels, ERR));
+	OK(scrub(index, TKB_PATH_STYLE_PYTHON, roots, 3, &out, &sentinels,
+	         ERR));
 	CHECK_INT(sentinels, 1);
 	CHECK_CONTAINS(out, "'[REPLACE:vllm]/b/art_0')}}");
 	OK(restore(tkb_text(out), TKB_PATH_STYLE_PYTHON, there, 1, 1, &out,
@@ -104,11 +84,11 @@ TEST(tree_paths, a_path_ends_where_its_name_ends)
 		                               "\xff", "\xc3", "~",  "$x",
 		                               "\\",   "\\\\", "=" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(ends); i++)
+	EACH(i, ends)
 		must_become(TKB_PATH_STYLE_TEXT, "/home/a",
 		            text("x /home/a%s", ends[i]),
 		            text("x [REPLACE:r]%s", ends[i]));
-	for (size_t i = 0; i < TKB_COUNT_OF(goes_on); i++) {
+	EACH(i, goes_on) {
 		must_stay(TKB_PATH_STYLE_TEXT, "/home/a",
 		          text("x /home/a%s", goes_on[i]));
 		must_stay(TKB_PATH_STYLE_PYTHON, "/home/a",
@@ -129,11 +109,11 @@ TEST(tree_paths, a_path_begins_where_nothing_comes_before_it)
 		                               "\xc3", "}",   ")",    "$",
 		                               "\\",   "x-I", "I",    "-x" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++)
+	EACH(i, begins)
 		must_become(TKB_PATH_STYLE_TEXT, "/home/a",
 		            text("%s/home/a/b", begins[i]),
 		            text("%s[REPLACE:r]/b", begins[i]));
-	for (size_t i = 0; i < TKB_COUNT_OF(belongs); i++) {
+	EACH(i, belongs) {
 		must_stay(TKB_PATH_STYLE_TEXT, "/home/a",
 		          text("%s/home/a/b", belongs[i]));
 		must_stay(TKB_PATH_STYLE_NINJA, "/home/a",
@@ -146,7 +126,7 @@ TEST(tree_paths, an_escape_is_what_it_means)
 	static const enum tkb_path_style styles[] = { TKB_PATH_STYLE_JSON,
 		                                      TKB_PATH_STYLE_PYTHON };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(styles); i++) {
+	EACH(i, styles) {
 		must_become(styles[i], "/home/a", "\"x\\n/home/a\\n\"",
 		            "\"x\\n[REPLACE:r]\\n\"");
 		must_become(styles[i], "/home/a", "\"\\\"/home/a\\\"\"",
@@ -239,7 +219,7 @@ TEST(tree_paths, the_spellings_are_those_of_python)
 	const char *said = done.out;
 
 	CHECK_INT(done.status, 0);
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
+	EACH(i, paths) {
 		const char *ascii = take_said(&said);
 		const char *python = take_said(&said);
 		const char *utf8 = take_said(&said);
@@ -261,8 +241,8 @@ TEST(tree_paths, a_text_that_holds_a_sentinel_is_refused)
 	uint32_t sentinels = 77;
 	const char *out;
 
-	FAILS(scrub(tkb_text("x [REPLACE:home]"), TKB_PATH_STYLE_TEXT, &home, 1,
-	            &out, &sentinels, ERR),
+	FAILS(scrub("x [REPLACE:home]", TKB_PATH_STYLE_TEXT, &home, 1, &out,
+	            &sentinels, ERR),
 	      TKB_ERR_CORRUPT, "it holds '[REPLACE:' already");
 	CHECK_INT(ERR->reason, TKB_REASON_SENTINEL);
 	CHECK_INT(sentinels, 77);
@@ -274,8 +254,7 @@ TEST(tree_paths, a_file_that_is_never_rewritten_may_hold_anything)
 	uint32_t sentinels = 77;
 	const char *out;
 
-	OK(scrub(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, &out,
-	         &sentinels, ERR));
+	OK(scrub(given, TKB_PATH_STYLE_NONE, &home, 1, &out, &sentinels, ERR));
 	CHECK_INT(sentinels, 0);
 	CHECK_STR(out, given);
 	OK(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 0, &out,
@@ -307,7 +286,7 @@ TEST(tree_paths, a_sentinel_that_is_not_one_is_refused)
 	};
 	const char *out;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		FAILS(restore(tkb_text(cases[i].text), TKB_PATH_STYLE_JSON,
 		              &home, 1, 1, &out, ERR),
 		      TKB_ERR_CORRUPT, cases[i].says);
@@ -357,10 +336,10 @@ TEST(tree_paths, roots_must_be_roots)
 	uint32_t sentinels;
 	const char *out;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const struct tkb_named_root roots[] = { home, cases[i].root };
 
-		FAILS(scrub(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots, 2, &out,
+		FAILS(scrub("x", TKB_PATH_STYLE_TEXT, roots, 2, &out,
 		            &sentinels, ERR),
 		      TKB_ERR_INVALID, cases[i].says);
 		FAILS(restore(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots, 2, 0,
@@ -371,7 +350,7 @@ TEST(tree_paths, roots_must_be_roots)
 
 TEST(tree_paths, what_does_not_fit_is_too_large)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(20);
+	BUF(out, 20);
 	uint32_t sentinels = 0;
 
 	FAILS(tkb_paths_scrub(tkb_text("/home/a /home/a"), TKB_PATH_STYLE_TEXT,
@@ -407,18 +386,14 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 		const enum tkb_path_style style =
 			(enum tkb_path_style)(round % 5);
 		uint32_t sentinels = 0;
-		char given[200] = "";
+		const char *given =
+			test_mix(&seed, 20, parts, TKB_COUNT_OF(parts));
 		const char *out;
 
-		for (int i = 0; i < 20; i++) {
-			seed = seed * 1664525u + 1013904223u;
-			strcat(given,
-			       parts[(seed >> 16) % TKB_COUNT_OF(parts)]);
-		}
 		if (strstr(given, "[REPLACE:") != NULL)
 			continue;
-		OK(scrub(tkb_text(given), style, roots, TKB_COUNT_OF(roots),
-		         &out, &sentinels, ERR));
+		OK(scrub(given, style, roots, TKB_COUNT_OF(roots), &out,
+		         &sentinels, ERR));
 		found += sentinels;
 		OK(restore(tkb_text(out), style, roots, TKB_COUNT_OF(roots),
 		           sentinels, &out, ERR));
