@@ -4,20 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-uint64_t generate_draw(uint64_t *state)
-{
-	uint64_t z;
-
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	z = *state;
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 unsigned pick(struct generate *g, unsigned count)
 {
-	return (unsigned)(generate_draw(&g->state) % count);
+	return (unsigned)(rewrite_draw(&g->state) % count);
 }
 
 bool chance(struct generate *g, unsigned percent)
@@ -361,7 +350,7 @@ void generate_ir(uint64_t seed, const struct generate_options *options,
 	const char *value;
 	unsigned count;
 
-	(void)generate_draw(&g.state);
+	(void)rewrite_draw(&g.state);
 	g.noise = chance(&g, 50) ? 0 : pick(&g, 25);
 	g.between = chance(&g, 50) ? 0 : 2 + pick(&g, 10);
 	g.has_table = chance(&g, 40);

@@ -13,7 +13,7 @@
  */
 
 #include "finalize_fixture.h"
-#include "rewrite/rule.h"
+#include "rewrite_fixture.h"
 
 enum {
 	GENERATE_POINTERS = 4,
@@ -32,8 +32,5 @@ void generate_ir(uint64_t seed, const struct generate_options *options,
 /* A kernel that holds what a rule looks for; the caller disposes of it. */
 LLVMModuleRef generate_of_rule(const struct rule_set *rules,
                                const struct rule *rule, uint64_t seed);
-
-/* A sequence that is the same each time. */
-uint64_t generate_draw(uint64_t *state);
 
 #endif

@@ -23,7 +23,7 @@ struct around {
 
 static double draw_between(struct around *around, double low, double high)
 {
-	const double at = (double)(generate_draw(&around->state) % 1001) / 1000;
+	const double at = (double)(rewrite_draw(&around->state) % 1001) / 1000;
 
 	return low <= 0 ? high * at : low * pow(high / low, at);
 }
@@ -32,7 +32,7 @@ static LLVMValueRef constant_float(struct around *around, uint32_t index,
                                    LLVMTypeRef type)
 {
 	const struct rule_filter *filter = &around->rule->filters[index];
-	const bool is_negative = generate_draw(&around->state) % 2 != 0;
+	const bool is_negative = rewrite_draw(&around->state) % 2 != 0;
 	LLVMBool is_inexact = false;
 	double value = draw_between(around, 0, 100);
 
@@ -53,7 +53,7 @@ static LLVMValueRef constant_integer(struct around *around, uint32_t index,
 {
 	const struct rule_filter *filter = &around->rule->filters[index];
 	const unsigned width = LLVMGetIntTypeWidth(type);
-	uint64_t value = generate_draw(&around->state);
+	uint64_t value = rewrite_draw(&around->state);
 
 	if (filter->is_power_of_two)
 		value = UINT64_C(1) << value % width;
@@ -108,7 +108,7 @@ static LLVMValueRef read_value(struct around *around, uint32_t index,
 		read = LLVMInt8TypeInContext(around->context);
 	value = LLVMBuildLoad2(
 		around->builder, read,
-		address(around, index % 2, generate_draw(&around->state) % 128),
+		address(around, index % 2, rewrite_draw(&around->state) % 128),
 		"");
 	LLVMSetAlignment(value, 1);
 	if (read == type)
@@ -176,7 +176,7 @@ static LLVMValueRef choose_way(struct around *around, LLVMValueRef call)
 	LLVMValueRef way = rule_next_alternative(around->module, name, NULL);
 
 	for (uint64_t count = 1; way != NULL; count++) {
-		if (generate_draw(&around->state) % count == 0)
+		if (rewrite_draw(&around->state) % count == 0)
 			chosen = way;
 		way = rule_next_alternative(around->module, name, way);
 	}
@@ -235,17 +235,6 @@ static void make_internal(LLVMModuleRef module)
 	}
 }
 
-static LLVMModuleRef clone_module(const struct rule_set *rules,
-                                  const struct rule *rule)
-{
-	for (size_t i = 0; i < rules->module_count; i++) {
-		if (LLVMGetGlobalParent(rule->pattern) == rules->modules[i])
-			return LLVMCloneModule(rules->modules[i]);
-	}
-	fail_msg("the rule has no module");
-	return NULL;
-}
-
 static void add_kernel(struct around *around)
 {
 	LLVMTypeRef pointer = LLVMPointerTypeInContext(around->context, 0);
@@ -269,7 +258,7 @@ static void add_kernel(struct around *around)
 LLVMModuleRef generate_of_rule(const struct rule_set *rules,
                                const struct rule *rule, uint64_t seed)
 {
-	LLVMModuleRef module = clone_module(rules, rule);
+	LLVMModuleRef module = rewrite_clone(rules, rule);
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	AUTO_LLVM(LLVMBuilderRef) builder = LLVMCreateBuilderInContext(context);
 	struct around around = { .module = module,
@@ -279,7 +268,6 @@ LLVMModuleRef generate_of_rule(const struct rule_set *rules,
 		                 .state = seed };
 	LLVMValueRef pattern =
 		LLVMGetNamedFunction(module, text("%s.pattern", rule->name));
-	struct tkb_error err = { .status = 0 };
 	LLVMValueRef result;
 
 	make_internal(module);
@@ -289,6 +277,6 @@ LLVMModuleRef generate_of_rule(const struct rule_set *rules,
 	LLVMSetAlignment(
 		LLVMBuildStore(builder, result, address(&around, 2, 4)), 1);
 	LLVMBuildRetVoid(builder);
-	CHECK_OK(llvm_run_passes(module, NULL, "globaldce", &err), &err);
+	OK(llvm_run_passes(module, NULL, "globaldce", ERR));
 	return module;
 }

@@ -27,7 +27,7 @@ static void place(struct input *input, LLVMValueRef kernel, unsigned which,
 {
 	const uint64_t slot = (UINT64_C(1) << 44) + ((uint64_t)which << 24);
 	const unsigned other =
-		(unsigned)(generate_draw(&input->state) % GENERATE_POINTERS);
+		(unsigned)(rewrite_draw(&input->state) % GENERATE_POINTERS);
 	uint64_t align = 1;
 	uint64_t other_align = 1;
 
@@ -44,7 +44,7 @@ static void place(struct input *input, LLVMValueRef kernel, unsigned which,
 	input->same_as[which] = (int)other;
 	input->bases[which] =
 		input->bases[other] +
-		align * (generate_draw(&input->state) % (16 / align + 1));
+		align * (rewrite_draw(&input->state) % (16 / align + 1));
 }
 
 void sample_make_input(struct input *input, LLVMValueRef kernel,
@@ -56,9 +56,9 @@ void sample_make_input(struct input *input, LLVMValueRef kernel,
 		input->arguments[i] = scalar_number(input->bases[i], 64);
 	}
 	input->arguments[GENERATE_POINTERS] =
-		scalar_number(generate_draw(&input->state) % 8, 32);
+		scalar_number(rewrite_draw(&input->state) % 8, 32);
 	input->arguments[GENERATE_POINTERS + 1] =
-		scalar_number(generate_draw(&input->state) % 8, 64);
+		scalar_number(rewrite_draw(&input->state) % 8, 64);
 }
 
 static const unsigned char edges[] = { 0, 1, 2, 127, 128, 129, 254, 255 };
@@ -69,7 +69,7 @@ void sample_fill(unsigned char *bytes, size_t size, unsigned which,
 	uint64_t state = machine_mix(number, which);
 
 	for (size_t i = 0; i < size; i++) {
-		const uint64_t drawn = generate_draw(&state);
+		const uint64_t drawn = rewrite_draw(&state);
 
 		bytes[i] = number % 2 == 0 ? (unsigned char)drawn
 		                           : edges[drawn % sizeof(edges)];

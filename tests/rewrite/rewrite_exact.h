@@ -11,13 +11,12 @@
  */
 
 #include "rewrite_fixture.h"
-#include "rewrite/rule.h"
 
 struct exactness {
 	size_t count;         /* inputs that were tried */
 	size_t defined_count; /* where the pattern is defined */
 	bool is_exact;
-	char difference[512]; /* the first one, where it is not */
+	const char *difference; /* the first one, where it is not */
 };
 
 /* Runs `count` inputs. Fails the test where the rule cannot be run. */

@@ -2,7 +2,6 @@
 #include "rewrite_exact.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/IRReader.h>
@@ -53,37 +52,26 @@ static const float floats[] = { 0.0F,
 	                        -INFINITY,
 	                        NAN };
 
-/* A sequence that is the same each time. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z;
-
-	*state += 0x9e3779b97f4a7c15U;
-	z = *state;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-	return z ^ (z >> 31);
-}
-
 static uint64_t draw_integer(const struct rule_filter *filter, unsigned width,
                              uint64_t *state)
 {
-	const uint64_t kind = draw(state) % 4;
+	const uint64_t kind = rewrite_draw(state) % 4;
 	uint64_t value = 0;
 
 	if (filter->is_power_of_two)
-		return UINT64_C(1) << draw(state) % width;
+		return UINT64_C(1) << rewrite_draw(state) % width;
 	if (filter->has_range && filter->high < INT64_MAX) {
 		const uint64_t count =
 			(uint64_t)filter->high - (uint64_t)filter->low + 1;
 
 		if (kind == 0)
-			return (uint64_t)(draw(state) % 2 == 0 ? filter->low
-			                                       : filter->high);
-		return (uint64_t)filter->low + draw(state) % count;
+			return (uint64_t)(rewrite_draw(state) % 2 == 0
+			                          ? filter->low
+			                          : filter->high);
+		return (uint64_t)filter->low + rewrite_draw(state) % count;
 	}
 	for (unsigned i = 0; i < 8; i++) {
-		const uint64_t byte = draw(state);
+		const uint64_t byte = rewrite_draw(state);
 
 		value |= (uint64_t)(kind < 2 ? classes[byte % sizeof(classes)]
 		                             : (unsigned char)byte)
@@ -91,7 +79,7 @@ static uint64_t draw_integer(const struct rule_filter *filter, unsigned width,
 	}
 	if (kind == 3)
 		value = (uint64_t)
-			integers[draw(state) % TKB_COUNT_OF(integers)];
+			integers[rewrite_draw(state) % TKB_COUNT_OF(integers)];
 	if (filter->has_range) /* not negative, of this width */
 		value &= (UINT64_C(1) << (width - 1)) - 1;
 	return value;
@@ -99,12 +87,12 @@ static uint64_t draw_integer(const struct rule_filter *filter, unsigned width,
 
 static float draw_float(const struct rule_filter *filter, uint64_t *state)
 {
-	const uint64_t kind = draw(state) % 4;
-	const uint32_t bits = (uint32_t)draw(state);
+	const uint64_t kind = rewrite_draw(state) % 4;
+	const uint32_t bits = (uint32_t)rewrite_draw(state);
 	float value;
 
 	if (filter->has_magnitude) {
-		const double at = (double)(draw(state) % 1000001) / 1e6;
+		const double at = (double)(rewrite_draw(state) % 1000001) / 1e6;
 		const double magnitude =
 			kind == 0
 				? (bits & 2 ? filter->least : filter->most)
@@ -161,7 +149,7 @@ static void fill_slot(unsigned char *slot, LLVMTypeRef type,
 
 	if (LLVMGetTypeKind(type) == LLVMPointerTypeKind) {
 		for (size_t i = 0; i < SLOT_SIZE; i++)
-			slot[i] = (unsigned char)draw(state);
+			slot[i] = (unsigned char)rewrite_draw(state);
 		return;
 	}
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
@@ -179,7 +167,8 @@ static void fill_reciprocals(unsigned char slots[][SLOT_SIZE],
 {
 	for (uint32_t i = 0; i < rule->parameter_count; i++) {
 		const struct rule_filter *filter = &rule->filters[i];
-		const double off = (double)(draw(state) % 2001) / 1000 - 1;
+		const double off =
+			(double)(rewrite_draw(state) % 2001) / 1000 - 1;
 		float value = 0;
 
 		if (!filter->is_reciprocal)
@@ -264,21 +253,10 @@ static LLVMValueRef add_global(LLVMModuleRef module, const char *name)
 	return global;
 }
 
-static LLVMModuleRef clone_module(const struct rule_set *rules,
-                                  const struct rule *rule)
-{
-	for (size_t i = 0; i < rules->module_count; i++) {
-		if (LLVMGetGlobalParent(rule->pattern) == rules->modules[i])
-			return LLVMCloneModule(rules->modules[i]);
-	}
-	fail_msg("the rule has no module");
-	return NULL;
-}
-
 static LLVMExecutionEngineRef make_engine(const struct rule_set *rules,
                                           const struct rule *rule)
 {
-	LLVMModuleRef module = clone_module(rules, rule);
+	LLVMModuleRef module = rewrite_clone(rules, rule);
 	LLVMValueRef pattern =
 		LLVMGetNamedFunction(module, text("%s.pattern", rule->name));
 	LLVMValueRef replacement = LLVMGetNamedFunction(
@@ -336,26 +314,19 @@ static void tell(struct exactness *out, const struct rule *rule,
                  unsigned char slots[][SLOT_SIZE], const unsigned char *pattern,
                  const unsigned char *replacement)
 {
-	int used = snprintf(out->difference, sizeof(out->difference),
-	                    "rule '%s' of", rule->name);
+	const char *inputs = "";
 
 	for (uint32_t i = 0; i < rule->parameter_count; i++) {
 		uint64_t bits = 0;
 
 		memcpy(&bits, slots[i], sizeof(bits));
-		if (used > 0 && (size_t)used < sizeof(out->difference))
-			used += snprintf(out->difference + used,
-			                 sizeof(out->difference) - (size_t)used,
-			                 " 0x%llx", (unsigned long long)bits);
+		inputs = text("%s 0x%llx", inputs, (unsigned long long)bits);
 	}
-	if (used > 0 && (size_t)used < sizeof(out->difference))
-		(void)snprintf(out->difference + used,
-		               sizeof(out->difference) - (size_t)used,
-		               ": pattern %02x%02x%02x%02x, replacement "
-		               "%02x%02x%02x%02x",
-		               pattern[3], pattern[2], pattern[1], pattern[0],
-		               replacement[3], replacement[2], replacement[1],
-		               replacement[0]);
+	out->difference = text("rule '%s' of%s: pattern %02x%02x%02x%02x, "
+	                       "replacement %02x%02x%02x%02x",
+	                       rule->name, inputs, pattern[3], pattern[2],
+	                       pattern[1], pattern[0], replacement[3],
+	                       replacement[2], replacement[1], replacement[0]);
 }
 
 void rewrite_run(const struct rule_set *rules, const struct rule *rule,

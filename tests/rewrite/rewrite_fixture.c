@@ -3,14 +3,9 @@
 
 #include <llvm-c/Analysis.h>
 
+#include "base/path.h"
+
 static const char after[] = ".after";
-
-static const char *name_of(LLVMValueRef function)
-{
-	size_t size = 0;
-
-	return LLVMGetValueName2(function, &size);
-}
 
 struct tkb_bytes rewrite_file(const char *name)
 {
@@ -38,14 +33,6 @@ static const char *body_of(LLVMValueRef function)
 	return text("%s", strchr(whole, '{'));
 }
 
-static bool is_after(const char *name)
-{
-	const size_t size = strlen(name);
-
-	return size > strlen(after) &&
-	       strcmp(name + size - strlen(after), after) == 0;
-}
-
 /* What each function must become, in the order of the module. */
 static const char **list_wanted(LLVMModuleRef module, size_t *count_out)
 {
@@ -58,8 +45,8 @@ static const char **list_wanted(LLVMModuleRef module, size_t *count_out)
 
 		if (LLVMIsDeclaration(at))
 			continue;
-		other = LLVMGetNamedFunction(module,
-		                             text("%s%s", name_of(at), after));
+		other = LLVMGetNamedFunction(
+			module, text("%s%s", rule_value_name(at), after));
 		CHECK(count < 256);
 		wanted[count++] = body_of(other == NULL ? at : other);
 	}
@@ -82,12 +69,36 @@ static void check_module(LLVMModuleRef module, const char **wanted)
 			continue;
 		got = body_of(at);
 		if (strcmp(got, wanted[count]) != 0)
-			fail_msg("@%s%s is\n%s\nand not\n%s", name_of(at),
-			         is_after(name_of(at)) ? " (which must stay)"
-			                               : "",
+			fail_msg("@%s%s is\n%s\nand not\n%s",
+			         rule_value_name(at),
+			         tkb_name_ends_with(rule_value_name(at), after)
+			                 ? " (which must stay)"
+			                 : "",
 			         got, wanted[count]);
 		count++;
 	}
+}
+
+LLVMModuleRef rewrite_clone(const struct rule_set *rules,
+                            const struct rule *rule)
+{
+	for (size_t i = 0; i < rules->module_count; i++) {
+		if (LLVMGetGlobalParent(rule->pattern) == rules->modules[i])
+			return LLVMCloneModule(rules->modules[i]);
+	}
+	fail_msg("the rule has no module");
+	return NULL;
+}
+
+uint64_t rewrite_draw(uint64_t *state)
+{
+	uint64_t z;
+
+	*state += UINT64_C(0x9e3779b97f4a7c15);
+	z = *state;
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
 }
 
 const char *rewrite_check(const char *name, const struct rule_options *options,

@@ -13,6 +13,7 @@
 
 #include "llvm/llvm_handles.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/rule.h"
 
 /* tests/rewrite/<name>.ll; the test's memory. */
 struct tkb_bytes rewrite_file(const char *name);
@@ -24,6 +25,13 @@ TKB_AUTO_POINTER(free_rules_at, struct rule_set, rules_free)
 /* The built-in rules if `has_built_in`, then those of <name>.rules.ll. */
 struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
                                bool has_built_in);
+
+/* A copy of the module that a rule stands in; the caller disposes of it. */
+LLVMModuleRef rewrite_clone(const struct rule_set *rules,
+                            const struct rule *rule);
+
+/* A sequence that is the same each time. */
+uint64_t rewrite_draw(uint64_t *state);
 
 /* Apply rules to <name>.ll, hold it against what it says, and give the log. */
 const char *rewrite_check(const char *name, const struct rule_options *options,
