@@ -137,12 +137,26 @@ struct made make_kernel(struct tkb_triton *triton, const char *kernel,
 struct tkb_triton_compiled must_make(struct tkb_triton *triton,
                                      const char *kernel, const char *signature)
 {
-	struct made made = make_kernel(triton, kernel, signature);
+	const struct tkb_triton_unit unit = unit_of(kernel, signature);
+
+	return must_make_unit(triton, &unit);
+}
+
+struct tkb_triton_compiled must_make_unit(struct tkb_triton *triton,
+                                          const struct tkb_triton_unit *unit)
+{
+	const struct made made = make(triton, unit);
 
 	if (made.rc < 0)
 		print_error("%s\n", made.log);
 	CHECK_OK(made.rc, &made.err);
 	return made.compiled;
+}
+
+const char *file_of(const struct tkb_triton_compiled *made, const char *ending)
+{
+	return read_file(text("%s/%s.%s", made->folder, made->kernel, ending))
+	        .data;
 }
 
 void must_refuse(struct tkb_triton *triton, const struct tkb_triton_unit *unit,

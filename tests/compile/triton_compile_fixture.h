@@ -48,6 +48,11 @@ struct made make_kernel(struct tkb_triton *triton, const char *kernel,
 /* It must be compiled, or be a hit. */
 struct tkb_triton_compiled must_make(struct tkb_triton *triton,
                                      const char *kernel, const char *signature);
+struct tkb_triton_compiled must_make_unit(struct tkb_triton *triton,
+                                          const struct tkb_triton_unit *unit);
+
+/* The file of an entry whose name has this ending, as a text. */
+const char *file_of(const struct tkb_triton_compiled *made, const char *ending);
 
 /* A unit of "kernels.py" for cuda:90. */
 struct tkb_triton_unit unit_of(const char *kernel, const char *signature);

@@ -60,33 +60,26 @@ static const char *key_of(const char *path, unsigned warps)
 TEST(triton_ir, of_an_entry_becomes_the_same_code_under_tritons_key)
 {
 	static const char *const stages[] = { "ttir", "ttgir" };
-	struct tkb_triton_unit unit = { SIZED(unit),
-		                        .file = "kernels.py",
-		                        .kernel = "copy_kernel",
-		                        .signature = COPY_SIGNATURE,
-		                        .target = "cuda:90",
-		                        .num_warps = 2 };
+	struct tkb_triton_unit unit = unit_of("copy_kernel", COPY_SIGNATURE);
 	TRITON(triton) = open_triton_for(copy_kernel);
-	struct made first = make(triton, &unit);
 
-	CHECK_OK(first.rc, &first.err);
+	unit.num_warps = 2;
+	const struct tkb_triton_compiled first = must_make_unit(triton, &unit);
 	EACH(i, stages) {
-		const char *path = text("%s/copy_kernel.%s",
-		                        first.compiled.folder, stages[i]);
+		const char *path =
+			text("%s/copy_kernel.%s", first.folder, stages[i]);
 		struct tkb_triton_unit ir = { SIZED(ir), .file = path,
 			                      .target = "cuda:90" };
 
-		ir.metadata = read_file(
-			text("%s/copy_kernel.json", first.compiled.folder));
-		struct made again = make(triton, &ir);
-		CHECK_OK(again.rc, &again.err);
-		CHECK_STR(again.compiled.note, "");
-		CHECK_STR(again.compiled.kernel, "@copy_kernel");
-		CHECK(!again.compiled.is_hit);
-		CHECK_STR(text("%s\n", again.compiled.hash), key_of(path, 2));
-		check_same_cubin(
-			text("%s/copy_kernel.cubin", first.compiled.folder),
-			text("%s/@copy_kernel.cubin", again.compiled.folder));
+		ir.metadata = tkb_text(file_of(&first, "json"));
+		const struct tkb_triton_compiled again =
+			must_make_unit(triton, &ir);
+		CHECK_STR(again.note, "");
+		CHECK_STR(again.kernel, "@copy_kernel");
+		CHECK(!again.is_hit);
+		CHECK_STR(text("%s\n", again.hash), key_of(path, 2));
+		check_same_cubin(text("%s/copy_kernel.cubin", first.folder),
+		                 text("%s/@copy_kernel.cubin", again.folder));
 		CHECK(make(triton, &ir).compiled.is_hit);
 	}
 }
@@ -115,12 +108,11 @@ TEST(triton_ir, of_each_kernel_of_an_h100_becomes_its_code)
 				continue;
 			ir.file = text("%s%s", stem, dot);
 			ir.metadata = read_file(text("%s.json", stem));
-			struct made made = make(triton, &ir);
-			CHECK_OK(made.rc, &made.err);
-			check_same_cubin(text("%s.cubin", stem),
-			                 text("%s/%s.cubin",
-			                      made.compiled.folder,
-			                      made.compiled.kernel));
+			const struct tkb_triton_compiled made =
+				must_make_unit(triton, &ir);
+			check_same_cubin(
+				text("%s.cubin", stem),
+				text("%s/%s.cubin", made.folder, made.kernel));
 			count++;
 		}
 	}

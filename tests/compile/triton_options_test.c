@@ -42,22 +42,12 @@ TEST(triton_options, a_parameter_may_be_called_as_an_option)
 		"@triton.jit\n"
 		"def warps_kernel(out, num_warps: tl.constexpr, n):\n"
 		"    tl.store(out + n, num_warps)\n");
-	struct tkb_triton_unit unit = {
-		SIZED(unit),
-		.file = "kernels.py",
-		.kernel = "warps_kernel",
-		.signature = "*i32:16, 8, i32",
-		.target = "cuda:90",
-		.num_warps = 8,
-	};
+	struct tkb_triton_unit unit =
+		unit_of("warps_kernel", "*i32:16, 8, i32");
 
-	struct made made = make(triton, &unit);
-
-	CHECK_OK(made.rc, &made.err);
-	CHECK_CONTAINS(
-		read_file(text("%s/warps_kernel.json", made.compiled.folder))
-			.data,
-		"\"num_warps\": 8");
+	unit.num_warps = 8;
+	const struct tkb_triton_compiled made = must_make_unit(triton, &unit);
+	CHECK_CONTAINS(file_of(&made, "json"), "\"num_warps\": 8");
 }
 
 TEST(triton_options, each_target_has_its_entry)
@@ -67,20 +57,14 @@ TEST(triton_options, each_target_has_its_entry)
 		                             "cuda:90:64", "90",
 		                             "cuda:99999" };
 	TRITON(triton) = open_triton_for(copy_kernel);
-	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
-		                        .kernel = "copy_kernel",
-		                        .signature = COPY_SIGNATURE };
+	struct tkb_triton_unit unit = unit_of("copy_kernel", COPY_SIGNATURE);
 
 	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 	unit.target = "cuda:90:32";
 	CHECK_STR(make(triton, &unit).compiled.key, key);
 	unit.target = "cuda:100";
-	struct made made = make(triton, &unit);
-	CHECK_OK(made.rc, &made.err);
-	CHECK_CONTAINS(
-		read_file(text("%s/copy_kernel.ptx", made.compiled.folder))
-			.data,
-		".target sm_100a");
+	const struct tkb_triton_compiled made = must_make_unit(triton, &unit);
+	CHECK_CONTAINS(file_of(&made, "ptx"), ".target sm_100a");
 	unit.target = "hip:gfx9999";
 	must_refuse(triton, &unit, TKB_ERR_INVALID,
 	            "there is no target 'hip:gfx9999'");
@@ -183,17 +167,11 @@ static const char tuned_kernels[] =
 static const char *note_of(struct tkb_triton *triton, const char *signature,
                            uint32_t num_warps, uint32_t num_stages)
 {
-	const struct tkb_triton_unit unit = { SIZED(unit),
-		                              .file = "kernels.py",
-		                              .kernel = "tuned_kernel",
-		                              .signature = signature,
-		                              .target = "cuda:90",
-		                              .num_warps = num_warps,
-		                              .num_stages = num_stages };
-	const struct made made = make(triton, &unit);
+	struct tkb_triton_unit unit = unit_of("tuned_kernel", signature);
 
-	CHECK_OK(made.rc, &made.err);
-	return made.compiled.note;
+	unit.num_warps = num_warps;
+	unit.num_stages = num_stages;
+	return must_make_unit(triton, &unit).note;
 }
 
 /* A launch has those of one configuration, and no others. */
@@ -283,9 +261,7 @@ static void write_pair(const char *folder, const char *package, int value)
 TEST(triton_options, files_do_not_see_each_others_modules)
 {
 	static const char *const folders[] = { "one", "two", "three" };
-	struct tkb_triton_unit unit = { SIZED(unit), .kernel = "value_kernel",
-		                        .signature = "*i32:16",
-		                        .target = "cuda:90" };
+	struct tkb_triton_unit unit = unit_of("value_kernel", "*i32:16");
 
 	need_triton(TRITON_USUAL);
 	write_pair("one", "", 111);
@@ -296,13 +272,11 @@ TEST(triton_options, files_do_not_see_each_others_modules)
 		const size_t which = i % TKB_COUNT_OF(folders);
 
 		unit.file = text("%s/kernels.py", folders[which]);
-		struct made made = make(triton, &unit);
-		CHECK_OK(made.rc, &made.err);
-		CHECK_INT(made.compiled.is_hit, i >= TKB_COUNT_OF(folders));
+		const struct tkb_triton_compiled made =
+			must_make_unit(triton, &unit);
+		CHECK_INT(made.is_hit, i >= TKB_COUNT_OF(folders));
 		CHECK_CONTAINS(
-			read_file(text("%s/value_kernel.ttir",
-		                       made.compiled.folder))
-				.data,
+			file_of(&made, "ttir"),
 			text("%zu%zu%zu", which + 1, which + 1, which + 1));
 	}
 	CHECK(!exists("one/__pycache__"));
@@ -331,18 +305,11 @@ TEST(triton_options, a_file_may_ask_for_the_target)
 	                        "@triton.jit\n"
 	                        "def arch_kernel(out):\n"
 	                        "    tl.store(out, ARCH)\n");
-	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
-		                        .kernel = "arch_kernel",
-		                        .signature = "*i32:16",
-		                        .target = "cuda:80" };
+	struct tkb_triton_unit unit = unit_of("arch_kernel", "*i32:16");
 
-	struct made made = make(triton, &unit);
-
-	CHECK_OK(made.rc, &made.err);
-	CHECK_CONTAINS(
-		read_file(text("%s/arch_kernel.ttir", made.compiled.folder))
-			.data,
-		"80 : i32");
+	unit.target = "cuda:80";
+	const struct tkb_triton_compiled made = must_make_unit(triton, &unit);
+	CHECK_CONTAINS(file_of(&made, "ttir"), "80 : i32");
 }
 
 TEST(triton_options, a_file_is_logged_before_it_is_compiled)
