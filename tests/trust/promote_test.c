@@ -52,13 +52,11 @@ TEST(sign, makes_a_ref_trusted_that_was_pushed_without_a_key)
 /* A later one has a higher sequence, within the same second, too. */
 TEST(sign, anew_makes_another_signature)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	struct tkb_sign_options options =
 		sign_with(fleet->ci, TKB_TRUST_STAGE_DEV);
 	struct tkb_sign_report report = { SIZED(report) };
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	options.is_renewal = true;
 	options.is_dry_run = true;
 	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
@@ -136,11 +134,9 @@ TEST(promote, takes_what_the_policy_trusts_and_uploads_nothing)
 
 TEST(promote, leaves_out_records_whose_blob_is_gone)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	struct tkb_sign_report report;
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	SYS(unlink(blob_files("remote")[0]));
 	FAILS(promote(fleet, &report), TKB_ERR_PARTIAL, "1 blob is gone");
 	CHECK_INT(report.gone_count, 1);
@@ -157,11 +153,9 @@ static void lose_blob(const struct spy_event *event)
 /* A gc that has read the refs before removes it. */
 TEST(promote, takes_back_a_record_whose_blob_goes_meanwhile)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	struct tkb_sign_report report;
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	spy.after = lose_blob;
 	CHECK_INT(promote(fleet, &report), TKB_ERR_PARTIAL);
 	spy_reset();
@@ -172,13 +166,11 @@ TEST(promote, takes_back_a_record_whose_blob_goes_meanwhile)
 /* What gc and delete do to the source is nothing to the product. */
 TEST(promote, makes_a_ref_that_outlives_its_source)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	struct tkb_remote_gc_options options = { SIZED(options),
 		                                 .has_grace = true };
 	struct tkb_sign_report report;
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	CHECK_INT(promote(fleet, &report), 0);
 	OK(tkb_ref_delete(fleet->remote, REF, NULL, ERR));
 	OK(tkb_remote_gc(fleet->remote, &options, NULL, ERR));

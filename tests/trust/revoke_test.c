@@ -40,13 +40,11 @@ static struct tkb_digest digest(const char *of)
 
 TEST(revoked, is_whatever_a_digest_of_the_list_is_of)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { .count = 0 };
 	struct tkb_subject subject;
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	OK(tkb_record_list_read(fleet->remote, REF, true, &records, ERR));
 	OK(tkb_record_subject(&records.items[0], &subject, ERR));
 	const struct {
@@ -77,8 +75,7 @@ TEST(revoked, is_whatever_a_digest_of_the_list_is_of)
 
 TEST(revoked, stays_what_older_lists_have)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	const struct tkb_digest one = digest("one");
 	const struct tkb_digest two = digest("two");
 	const struct tkb_digest thrice[] = { one, digest("three"),
@@ -86,7 +83,6 @@ TEST(revoked, stays_what_older_lists_have)
 	struct tkb_key *deputy = make_key();
 	struct tkb_revoke_report report;
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	report = revoke_by(fleet->remote, fleet->second, &one, 1);
 	CHECK_INT(report.added_count, 1);
 	const uint64_t first = report.sequence;
@@ -114,12 +110,10 @@ TEST(revoked, stays_what_older_lists_have)
 /* A list that does not count must not take the place of one that does. */
 TEST(revoked, stays_where_a_key_signs_that_may_not_revoke)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	struct tkb_key *stranger = make_key();
 	const struct tkb_digest one = digest("one");
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	(void)revoke_by(fleet->strict, fleet->second, &fleet->ci->id, 1);
 	const struct tkb_bytes list = only_text(fleet->remote, LISTS);
 	FAILS(tkb_revoke(fleet->strict, &one, 1, signing_with(fleet->ci), NULL,
@@ -197,10 +191,8 @@ TEST(revoked, is_nothing_less_where_several_revoke_at_once)
 
 TEST(list, that_is_hidden_older_or_ended_is_noticed)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	FAILS(pull_from(fleet->strict, "cold"), TKB_ERR_UNTRUSTED,
 	      "has no revocation list");
 	(void)revoke_by(fleet->remote, fleet->second, NULL, 0);
@@ -228,13 +220,11 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 /* Signed again, it would look like the newest, and revoke less. */
 TEST(list, that_is_hidden_or_older_is_not_signed_again)
 {
-	const char *root = pool();
-	struct fleet *fleet = arrange();
+	struct fleet *fleet = with_pool(arrange());
 	const struct tkb_digest one = digest("one");
 	const struct tkb_signing *signing = signing_with(fleet->second);
 	struct tkb_revoke_report report;
 
-	(void)push_signed(fleet->remote, root, fleet->ci);
 	CHECK(revoke_by(fleet->strict, fleet->second, NULL, 0).is_new);
 	const struct tkb_bytes old = only_text(fleet->remote, LISTS);
 	report = revoke_by(fleet->strict, fleet->second, &fleet->ci->id, 1);

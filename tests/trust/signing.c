@@ -70,6 +70,12 @@ struct fleet *arrange_fleet(struct tkb_trust_key second, const char *memory)
 	return fleet;
 }
 
+struct fleet *with_pool(struct fleet *fleet)
+{
+	(void)push_signed(fleet->remote, pool(), fleet->ci);
+	return fleet;
+}
+
 static void count_untrusted(void *self, const struct tkb_untrusted *record)
 {
 	struct rule *rule = self;

@@ -47,6 +47,9 @@ struct fleet {
 /* `second` says what that key may do. `memory` is the policy's; it may be NULL. */
 struct fleet *arrange_fleet(struct tkb_trust_key second, const char *memory);
 
+/* The same fleet, to which "ci" has pushed all of the pool. */
+struct fleet *with_pool(struct fleet *fleet);
+
 /* The folder `name` as a remote under the rule, which is filled in. */
 struct tkb_remote *open_under(const char *name, struct rule *rule,
                               const struct tkb_key *key,
