@@ -2,13 +2,11 @@
 #include "registry.h"
 
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	PORT_TRIES = 20,
-	READY_TRIES = 2000 /* of 5 ms */
+	PORT_TRIES = 20
 };
 
 #define PROGRAM "/usr/bin/docker-registry"
@@ -18,19 +16,6 @@ static const char *storage(unsigned port)
 	return text("storage:\n  filesystem:\n    rootdirectory: "
 	            "%s/registry-%u\n  delete:\n    enabled: true\n",
 	            test_folder(), port);
-}
-
-/* Another server may answer on the port; the log shows that ours listens. */
-static bool is_ready(const struct server *server, const char *log)
-{
-	for (int i = 0; i < READY_TRIES; i++) {
-		if (strstr(read_file(log).data, "listening on") != NULL)
-			return true;
-		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
-			return false;
-		nap_ms(5);
-	}
-	return false;
 }
 
 struct server start_registry(const char *more)
@@ -51,7 +36,7 @@ struct server start_registry(const char *more)
 		                has_storage ? "" : storage(port), port, more));
 		if (start_server(&server, port, log, PROGRAM, "serve", file,
 		                 NULL) &&
-		    is_ready(&server, log)) {
+		    log_says(&server, log, "listening on")) {
 			end_with_test(&server);
 			return server;
 		}

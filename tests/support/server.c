@@ -2,19 +2,16 @@
 #include "server.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	WORDS_LIMIT = 64,
 	START_TRIES = 2000, /* of 5 ms */
 	PORT_TRIES = 20
 };
@@ -88,15 +85,7 @@ void end_with_test(const struct server *server)
 	at_end(end_last_life, NULL);
 }
 
-/* In the child: it must not outlive the test, however that ends. */
-static void be_a_child(pid_t parent)
-{
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-}
-
-static void execute(const char *log, const char **words)
+static void execute(const char *log, char *const *words)
 {
 	const int in = open("/dev/null", O_RDONLY);
 	const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -104,31 +93,23 @@ static void execute(const char *log, const char **words)
 	if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
 	    dup2(out, 2) < 0)
 		_exit(127);
-	(void)execvp(words[0], (char *const *)(uintptr_t)words);
+	(void)execvp(words[0], words);
 	_exit(127);
 }
 
 bool start_server(struct server *out, unsigned port, const char *log,
                   const char *program, ...)
 {
-	const char *words[WORDS_LIMIT] = { program };
-	const pid_t parent = getpid();
-	size_t count = 1;
+	char *const *words;
 	va_list rest;
 	pid_t pid;
 
 	va_start(rest, program);
-	do {
-		CHECK(count < WORDS_LIMIT);
-		words[count] = va_arg(rest, const char *);
-	} while (words[count++] != NULL);
+	words = arguments_of(program, rest);
 	va_end(rest);
-	pid = fork();
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		be_a_child(parent);
+	pid = must_fork();
+	if (pid == 0)
 		execute(log, words);
-	}
 	for (int i = 0; i < START_TRIES; i++) {
 		int status;
 
@@ -145,13 +126,10 @@ bool start_server(struct server *out, unsigned port, const char *log,
 	return false;
 }
 
-/*
- * Another server may answer on the port; only the log shows that ours is ready.
- */
-static bool is_ready(struct server *server, const char *log)
+bool log_says(const struct server *server, const char *log, const char *words)
 {
 	for (int i = 0; i < START_TRIES; i++) {
-		if (strstr(read_file(log).data, "Ready to accept") != NULL)
+		if (strstr(read_file(log).data, words) != NULL)
 			return true;
 		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
 			return false;
@@ -180,7 +158,7 @@ struct server start_redis(const char *configuration)
 		                      configuration));
 		if (start_server(&server, port, log, "redis-server", file,
 		                 NULL) &&
-		    is_ready(&server, log)) {
+		    log_says(&server, log, "Ready to accept")) {
 			server.tls_port = tls_port;
 			server.socket = path;
 			end_with_test(&server);
@@ -215,15 +193,12 @@ const char *ask_redis(const struct server *server, const char *word, ...)
 
 struct server start_listener(void (*work)(int listener, void *self), void *self)
 {
-	const pid_t parent = getpid();
 	struct server server = { .tls_port = 0 };
 	const int listener = listen_on(0, &server.port);
 
 	SYS(listen(listener, SOMAXCONN));
-	server.pid = fork();
-	CHECK(server.pid >= 0);
+	server.pid = must_fork();
 	if (server.pid == 0) {
-		be_a_child(parent);
 		(void)signal(SIGPIPE, SIG_IGN);
 		work(listener, self);
 		_exit(1);
@@ -265,8 +240,7 @@ void stop_server(struct server *server, int number)
 	if (server->pid == 0)
 		return;
 	(void)kill(server->pid, number);
-	while (waitpid(server->pid, NULL, 0) < 0)
-		CHECK_INT(errno, EINTR);
+	(void)end_of(server->pid);
 	for (struct life *life = lives; life != NULL; life = life->next) {
 		if (life->pid == server->pid)
 			life->pid = 0;

@@ -34,6 +34,12 @@ unsigned free_port(void);
 bool start_server(struct server *out, unsigned port, const char *log,
                   const char *program, ...) __attribute__((sentinel));
 
+/*
+ * Another server may answer on the port; the log shows that ours is ready. Wait
+ * until it says so; false if the server ends before.
+ */
+bool log_says(const struct server *server, const char *log, const char *words);
+
 void end_with_test(const struct server *server);
 
 /*
