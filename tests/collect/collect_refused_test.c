@@ -27,429 +27,276 @@ static void write_bytes_at(const char *path, size_t offset, const void *data,
 /* What makes an entry one that cannot be packed. */
 struct damage {
 	const char *name;
-	void (*act)(const char *folder, const struct damage *damage);
-	const char *file; /* in the entry's folder */
-	const char *from;
-	const char *to;
+	const char *script; /* in the entry's folder, behind these_words */
 	enum tkb_reason reason;
-	const char *part;    /* of the message */
-	const char *key;     /* told of; NULL: that of the entry */
-	const char *entry;   /* NULL: ADD */
-	const char *fixture; /* NULL: triton-3.6.0-cpu */
-	off_t size;
+	const char *part;               /* of the message */
+	void (*act)(const char *cubin); /* instead of a script */
+	const char *key;                /* told of; NULL: that of the entry */
+	const char *entry;              /* NULL: ADD */
+	const char *fixture;            /* NULL: triton-3.6.0-cpu */
 };
 
-static const char *path_of(const char *folder, const struct damage *damage)
+/* In $there nobody looks. A backslash in what is listed is written twice. */
+static const char these_words[] =
+	"insert() { sed -i \"s|{.child_paths.: {|&$1|\" " ADD_GROUP "; };"
+	"at=" RECORDED "/" ADD ";"
+	"list() { insert \"\\\"$1\\\": \\\"${2-$at/$1}\\\", \"; };"
+	"move_and_link() { mv $1 $there/$1; ln -s $there/$1 $1; };"
+	"instead() { rm $2; $1 $2; };";
+
+static void set_flags(const char *cubin, uint32_t flags)
 {
-	return text("%s/%s", folder, damage->file);
+	write_bytes_at(cubin, offsetof(Elf64_Ehdr, e_flags), &flags,
+	               sizeof(flags));
 }
 
-static void overwrite(const char *folder, const struct damage *damage)
+static void set_flags_of_cuda_12(const char *cubin)
 {
-	write_text(path_of(folder, damage), damage->to);
+	set_flags(cubin, 0x5a0d50);
 }
 
-static void edit(const char *folder, const struct damage *damage)
+static void set_flags_of_cuda_13(const char *cubin)
 {
-	edit_file(path_of(folder, damage), damage->from, damage->to);
+	set_flags(cubin, 0x9006404);
 }
 
-static void cut(const char *folder, const struct damage *damage)
-{
-	SYS(truncate(path_of(folder, damage), damage->size));
-}
-
-static void cut_off(const char *folder, const struct damage *damage)
-{
-	const char *path = path_of(folder, damage);
-	struct stat status;
-
-	SYS(stat(path, &status));
-	SYS(truncate(path, status.st_size - damage->size));
-}
-
-static void take_away(const char *folder, const struct damage *damage)
-{
-	remove_file(path_of(folder, damage));
-}
-
-static void call_it(const char *folder, const struct damage *damage)
-{
-	SYS(rename(path_of(folder, damage), text("%s/%s", folder, damage->to)));
-}
-
-static void write_over_limit(const char *folder, const struct damage *damage)
-{
-	const char *path = path_of(folder, damage);
-
-	remove_file(path);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	CHECK(fd >= 0);
-	SYS(ftruncate(fd, 64 * 1024 * 1024 + 1));
-	(void)close(fd);
-}
-
-static void make_link(const char *folder, const struct damage *damage)
-{
-	const char *path = path_of(folder, damage);
-	const char *elsewhere =
-		text("%s/elsewhere-%s", test_folder(), damage->file);
-
-	SYS(rename(path, elsewhere));
-	SYS(symlink(elsewhere, path));
-}
-
-static void make_fifo(const char *folder, const struct damage *damage)
-{
-	remove_file(path_of(folder, damage));
-	SYS(mkfifo(path_of(folder, damage), 0666));
-}
-
-static void make_it_a_folder(const char *folder, const struct damage *damage)
-{
-	remove_file(path_of(folder, damage));
-	make_folder(path_of(folder, damage));
-}
-
-/* List `from`, as JSON has it, at the path `to`, or in the entry. */
-static void list_more(const char *folder, const struct damage *damage)
-{
-	list_child_at(text("%s/" ADD_GROUP, folder), damage->from,
-	              damage->to != NULL
-	                      ? damage->to
-	                      : text(RECORDED "/" ADD "/%s", damage->from));
-}
-
-/* The same, and the file is there. */
-static void list_there(const char *folder, const struct damage *damage)
-{
-	list_more(folder, damage);
-	write_text(path_of(folder, damage), "a\n");
-}
-
-static void list_256_bytes(const char *folder, const struct damage *damage)
-{
-	struct damage own = *damage;
-	char *name = test_alloc(256);
-
-	memset(name, 'n', 256);
-	own.from = name;
-	list_more(folder, &own);
-}
-
-static void list_65(const char *folder, const struct damage *damage)
-{
-	(void)damage;
-	list_many(folder, 65 - ADD_FILES);
-}
-
-static void make_64_more(const char *folder, const struct damage *damage)
-{
-	(void)damage;
-	for (size_t i = 0; i < 64; i++)
-		write_text(text("%s/%02zu.autotune.json", folder, i), "{}");
-}
-
-static void nest(const char *folder, const struct damage *damage)
-{
-	char *nested = test_alloc(20000);
-
-	memset(nested, '[', 10000);
-	memset(nested + 10000, ']', 10000);
-	write_text(path_of(folder, damage),
-	           text("{\"more\": %s, \"child_paths\": {}}", nested));
-}
-
-static void copy_there(const char *folder, const struct damage *damage)
-{
-	write_file(text("%s/%s", folder, damage->to),
-	           read_file(path_of(folder, damage)));
-}
-
-static void set_flags(const char *folder, const struct damage *damage)
-{
-	const uint32_t flags = (uint32_t)damage->size;
-
-	write_bytes_at(path_of(folder, damage), offsetof(Elf64_Ehdr, e_flags),
-	               &flags, sizeof(flags));
-}
-
-static void set_machine(const char *folder, const struct damage *damage)
+static void set_machine(const char *cubin)
 {
 	static const unsigned char x86_64[] = { 62, 0 };
 
-	write_bytes_at(path_of(folder, damage), offsetof(Elf64_Ehdr, e_machine),
-	               x86_64, sizeof(x86_64));
+	write_bytes_at(cubin, offsetof(Elf64_Ehdr, e_machine), x86_64,
+	               sizeof(x86_64));
 }
 
 /* The first section says that it goes on far behind the file's end. */
-static void enlarge_section(const char *folder, const struct damage *damage)
+static void enlarge_section(const char *cubin)
 {
 	static const uint64_t size = UINT64_C(1) << 40;
-	const char *path = path_of(folder, damage);
 	Elf64_Ehdr header;
 
-	memcpy(&header, read_file(path).data, sizeof(header));
-	write_bytes_at(path,
+	memcpy(&header, read_file(cubin).data, sizeof(header));
+	write_bytes_at(cubin,
 	               header.e_shoff + sizeof(Elf64_Shdr) +
 	                       offsetof(Elf64_Shdr, sh_size),
 	               &size, sizeof(size));
 }
 
-/* The entry's folder gets another name. */
-static void call_folder(const char *folder, const struct damage *damage)
-{
-	SYS(rename(folder, text("%s/../%s", folder, damage->to)));
-}
-
-static void move_to_another_key(const char *folder, const struct damage *damage)
-{
-	replace_in_file(text("%s/" ADD_GROUP, folder), ADD, damage->to);
-	call_folder(folder, damage);
-}
-
-static void link_folder(const char *folder, const struct damage *damage)
-{
-	const char *elsewhere = text("%s/elsewhere", test_folder());
-
-	(void)damage;
-	SYS(rename(folder, elsewhere));
-	SYS(symlink(elsewhere, folder));
-}
-
-static void list_up(const char *folder, const struct damage *damage)
-{
-	write_text(path_of(folder, damage), list_of_add);
-	edit_file(path_of(folder, damage), "[", "[\"../x.ptx\", ");
-}
-
+#define BAD(reason_, part_) .reason = TKB_REASON_##reason_, .part = (part_)
+#define BAD_GROUP(part) BAD(GROUP, part)
+#define BAD_METADATA(part) BAD(METADATA, part)
+#define BAD_BINARY(part) BAD(BINARY, part)
+#define BAD_NAME(part) BAD(NAME, part)
 #define OUTSIDE(path)                                                          \
-	.reason = TKB_REASON_OUTSIDE,                                          \
-	.part = "lists '" path "', which is not in this entry"
+	BAD(OUTSIDE, "lists '" path "', which is not in this entry")
 #define NO_NAME(name)                                                          \
-	.reason = TKB_REASON_NAME,                                             \
-	.part = "lists '" name "', which cannot be a file's name"
-#define MISSING(name)                                                          \
-	.reason = TKB_REASON_MISSING, .part = "'" name "' is not there"
-#define NO_FILE(name)                                                          \
-	.reason = TKB_REASON_UNSAFE, .part = "'" name "' is not a regular "    \
-					     "file"
-#define TOO_LARGE(name)                                                        \
-	.reason = TKB_REASON_LIMIT, .part = "'" name "' has 67108865 bytes"
-#define CUT_SHORT                                                              \
-	.reason = TKB_REASON_BINARY, .part = "'add_kernel.cubin' is cut short"
+	BAD_NAME("lists '" name "', which cannot be a file's name")
+#define MISSING(name) BAD(MISSING, "'" name "' is not there")
+#define NO_FILE(name) BAD(UNSAFE, "'" name "' is not a regular file")
+#define A_LINK(name) BAD(UNSAFE, "'" name "' is ")
+#define TOO_LARGE(name) BAD(LIMIT, "'" name "' has 67108865 bytes")
+#define CUT_SHORT BAD_BINARY("'add_kernel.cubin' is cut short")
+#define HELD(name) BAD(SENTINEL, name " holds '[REPLACE]' already")
+#define OF_H100 .entry = H100_LAUNCHER, .fixture = "triton-3.6.0-h100"
+#define N64 "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
 
 static const struct damage damages[] = {
 	/* Group files */
-	{ "an empty group file", overwrite, ADD_GROUP, NULL, "",
-	  .reason = TKB_REASON_GROUP, .part = "the group file is empty" },
-	{ "a group file cut short", cut, ADD_GROUP, NULL, NULL,
-	  .reason = TKB_REASON_GROUP, .part = "the group file is not JSON",
-	  .size = 300 },
-	{ "a group file that is not JSON", overwrite, ADD_GROUP, NULL,
-	  "not JSON", .reason = TKB_REASON_GROUP,
-	  .part = "the group file is not JSON at byte 0" },
-	{ "a group file with something behind it", edit, ADD_GROUP, "\"}}",
-	  "\"}} {}", .reason = TKB_REASON_GROUP,
-	  .part = "the group file is not JSON" },
-	{ "a group file that is not UTF-8", edit, ADD_GROUP, "/home/serve",
-	  "/home/\xff", .reason = TKB_REASON_GROUP,
-	  .part = "the group file is not JSON at byte" },
-	{ "a group file nested 10000 deep", nest, ADD_GROUP, NULL, NULL,
-	  .reason = TKB_REASON_GROUP, .part = "nested deeper than 64" },
-	{ "a group file that is no object", overwrite, ADD_GROUP, NULL,
-	  "[\"add_kernel.json\"]", .reason = TKB_REASON_GROUP,
-	  .part = "the group file is not a JSON object" },
-	{ "a group file that lists nothing", overwrite, ADD_GROUP, NULL,
-	  "{\"child_paths\": {}}", .reason = TKB_REASON_GROUP,
-	  .part = "the group file lists no files" },
-	{ "a group file that lists numbers", overwrite, ADD_GROUP, NULL,
-	  "{\"child_paths\": {\"add_kernel.json\": 1}}",
-	  .reason = TKB_REASON_GROUP,
-	  .part = "the group file lists a path that is not a string" },
-	{ "a group file that lists a file twice", list_more, NULL,
-	  "add_kernel.ptx", NULL, .reason = TKB_REASON_GROUP,
-	  .part = "lists 'add_kernel.ptx' twice" },
-	{ "a group file that lists a group file", list_more, NULL, ADD_GROUP,
-	  NULL, .reason = TKB_REASON_GROUP,
-	  .part = "lists a group file, '" ADD_GROUP "'" },
-	{ "two group files", copy_there, ADD_GROUP, NULL, "__grp__other.json",
-	  .reason = TKB_REASON_GROUP, .part = "2 group files" },
+	{ "an empty group file", ": >" ADD_GROUP,
+	  BAD_GROUP("the group file is empty") },
+	{ "a group file cut short", "truncate -s 300 " ADD_GROUP,
+	  BAD_GROUP("the group file is not JSON") },
+	{ "a group file that is not JSON", "echo not JSON >" ADD_GROUP,
+	  BAD_GROUP("the group file is not JSON at byte 0") },
+	{ "a group file with something behind it", "echo ' {}' >>" ADD_GROUP,
+	  BAD_GROUP("the group file is not JSON") },
+	{ "a group file that is not UTF-8",
+	  "LC_ALL=C sed -i 's|/home/serve|/home/\\xff|' " ADD_GROUP,
+	  BAD_GROUP("the group file is not JSON at byte") },
+	{ "a group file nested 10000 deep",
+	  "printf '{\"more\": %s%s, \"child_paths\": {}}'"
+	  " $(printf '[%.0s' $(seq 10000)) $(printf ']%.0s' $(seq 10000))"
+	  " >" ADD_GROUP,
+	  BAD_GROUP("nested deeper than 64") },
+	{ "a group file that is no object",
+	  "echo '[\"add_kernel.json\"]' >" ADD_GROUP,
+	  BAD_GROUP("the group file is not a JSON object") },
+	{ "a group file that lists nothing",
+	  "echo '{\"child_paths\": {}}' >" ADD_GROUP,
+	  BAD_GROUP("the group file lists no files") },
+	{ "a group file that lists numbers",
+	  "echo '{\"child_paths\": {\"add_kernel.json\": 1}}' >" ADD_GROUP,
+	  BAD_GROUP("the group file lists a path that is not a string") },
+	{ "a group file that lists a file twice", "list add_kernel.ptx",
+	  BAD_GROUP("lists 'add_kernel.ptx' twice") },
+	{ "a group file that lists a group file", "list " ADD_GROUP,
+	  BAD_GROUP("lists a group file, '" ADD_GROUP "'") },
+	{ "two group files", "cp " ADD_GROUP " __grp__other.json",
+	  BAD_GROUP("2 group files") },
 
 	/* What group files list */
-	{ "no listed text", take_away, "add_kernel.ptx", NULL, NULL,
-	  MISSING("add_kernel.ptx") },
-	{ "no listed metadata", take_away, "add_kernel.json", NULL, NULL,
+	{ "no listed text", "rm add_kernel.ptx", MISSING("add_kernel.ptx") },
+	{ "no listed metadata", "rm add_kernel.json",
 	  MISSING("add_kernel.json") },
-	{ "no listed binary", take_away, "add_kernel.cubin", NULL, NULL,
+	{ "no listed binary", "rm add_kernel.cubin",
 	  MISSING("add_kernel.cubin") },
-	{ "another entry's file", list_more, NULL, "softmax_kernel.ptx",
-	  RECORDED "/" SOFTMAX "/softmax_kernel.ptx",
+	{ "another entry's file",
+	  "list softmax_kernel.ptx " RECORDED "/" SOFTMAX "/softmax_kernel.ptx",
 	  OUTSIDE(RECORDED "/" SOFTMAX "/softmax_kernel.ptx") },
-	{ "a file below itself", list_more, NULL, "x.ptx",
-	  RECORDED "/" ADD "/sub/x.ptx",
+	{ "a file below itself", "list x.ptx " RECORDED "/" ADD "/sub/x.ptx",
 	  OUTSIDE(RECORDED "/" ADD "/sub/x.ptx") },
-	{ "a file under another name", list_more, NULL, "x.ptx",
-	  RECORDED "/" ADD "/add_kernel.ptx",
+	{ "a file under another name",
+	  "list x.ptx " RECORDED "/" ADD "/add_kernel.ptx",
 	  OUTSIDE(RECORDED "/" ADD "/add_kernel.ptx") },
-	{ "/etc/passwd", list_more, NULL, "passwd", "/etc/passwd",
-	  OUTSIDE("/etc/passwd") },
-	{ "a path that goes up", list_more, NULL, "x.ptx",
-	  RECORDED "/" ADD "/../x.ptx", OUTSIDE(RECORDED "/" ADD "/../x.ptx") },
-	{ "a path that is a bare name", list_more, NULL, "x.ptx", "x.ptx",
-	  OUTSIDE("x.ptx") },
-	{ "the name ..", list_more, NULL, "..", NULL, NO_NAME("..") },
-	{ "a name with a slash", list_more, NULL,
-	  "../" SOFTMAX "/softmax_kernel.ptx", NULL,
+	{ "/etc/passwd", "list passwd /etc/passwd", OUTSIDE("/etc/passwd") },
+	{ "a path that goes up", "list x.ptx " RECORDED "/" ADD "/../x.ptx",
+	  OUTSIDE(RECORDED "/" ADD "/../x.ptx") },
+	{ "a path that is a bare name", "list x.ptx x.ptx", OUTSIDE("x.ptx") },
+	{ "the name ..", "list ..", NO_NAME("..") },
+	{ "a name with a slash", "list ../" SOFTMAX "/softmax_kernel.ptx",
 	  NO_NAME("../" SOFTMAX "/softmax_kernel.ptx") },
-	{ "a name with a zero", list_more, NULL, "add_kernel.ptx\\u0000", NULL,
+	{ "a name with a zero", "list 'add_kernel.ptx\\\\u0000'",
 	  NO_NAME("add_kernel.ptx\\u0000") },
-	{ "a list that goes up", list_up, ADD_GROUP, NULL, NULL,
-	  .reason = TKB_REASON_NAME, .part = "lists '../x.ptx'" },
-	{ "a name of 256 bytes", list_256_bytes, NULL, NULL, NULL,
-	  .reason = TKB_REASON_NAME, .part = "nnnnnn', which cannot be" },
-	{ "a name with a newline", list_there, "new\nline.ttir",
-	  "new\\nline.ttir", NULL, NO_NAME("new\\nline.ttir") },
+	{ "a list that goes up",
+	  "echo '{\"child_paths\": [\"../x.ptx\", \"add_kernel.cubin\", "
+	  "\"add_kernel.json\"]}' >" ADD_GROUP,
+	  BAD_NAME("lists '../x.ptx'") },
+	{ "a name of 256 bytes", "list " N64 N64 N64 N64,
+	  BAD_NAME("nnnnnn', which cannot be") },
+	{ "a name with a newline",
+	  "list 'new\\\\nline.ttir'; echo a >\"$(printf 'new\\nline.ttir')\"",
+	  NO_NAME("new\\nline.ttir") },
 	/* As Python writes the byte: "surrogateescape". */
-	{ "a name that is not UTF-8", list_there, "bad\xff.ttir",
-	  "bad\\udcff.ttir", NULL, NO_NAME("bad\\udcff.ttir") },
+	{ "a name that is not UTF-8",
+	  "list 'bad\\\\udcff.ttir'; echo a >\"$(printf 'bad\\377.ttir')\"",
+	  NO_NAME("bad\\udcff.ttir") },
 
 	/* Names of other things */
-	{ "a group file with a newline in its name", call_it, ADD_GROUP, NULL,
-	  "__grp__add\nkernel.json", .reason = TKB_REASON_NAME,
-	  .part = "'__grp__add\\x0akernel.json'" },
-	{ "a group file whose name is not UTF-8", call_it, ADD_GROUP, NULL,
-	  "__grp__add\xffkernel.json", .reason = TKB_REASON_NAME,
-	  .part = "'__grp__add\\xffkernel.json'" },
-	{ "a module with a newline in its second name", copy_there, LAUNCHER_SO,
-	  NULL, "new\nline.so", .reason = TKB_REASON_NAME, .part = "line.so'",
-	  .entry = H100_LAUNCHER, .fixture = "triton-3.6.0-h100" },
-	{ "timings whose second name is not UTF-8", overwrite,
-	  "z\xff.autotune.json", NULL, "{}", .reason = TKB_REASON_NAME,
-	  .part = ".autotune.json'", .entry = AUTOTUNE },
-	{ "a folder whose name is no key", call_folder, NULL, NULL, "add",
-	  .reason = TKB_REASON_NAME,
-	  .part = "the folder's name does not have the shape of a key",
+	{ "a group file with a newline in its name",
+	  "mv " ADD_GROUP " \"$(printf '__grp__add\\nkernel.json')\"",
+	  BAD_NAME("'__grp__add\\x0akernel.json'") },
+	{ "a group file whose name is not UTF-8",
+	  "mv " ADD_GROUP " \"$(printf '__grp__add\\377kernel.json')\"",
+	  BAD_NAME("'__grp__add\\xffkernel.json'") },
+	{ "a module with a newline in its second name",
+	  "cp " LAUNCHER_SO " \"$(printf 'new\\nline.so')\"",
+	  BAD_NAME("line.so'"), OF_H100 },
+	{ "timings whose second name is not UTF-8",
+	  "echo {} >\"$(printf 'z\\377.autotune.json')\"",
+	  BAD_NAME(".autotune.json'"), .entry = AUTOTUNE },
+	{ "a folder whose name is no key", "mv ../" ADD " ../add",
+	  BAD_NAME("the folder's name does not have the shape of a key"),
 	  .key = "add" },
 
 	/* Metadata */
-	{ "the hash of another key", edit, "add_kernel.json", "\"hash\": \"e8",
-	  "\"hash\": \"e9", .reason = TKB_REASON_HASH,
-	  .part = "the metadata's hash 'e9" },
-	{ "no hash", edit, "add_kernel.json", "\"hash\"", "\"hush\"",
-	  .reason = TKB_REASON_HASH, .part = "the metadata's hash" },
-	{ "another key", move_to_another_key, NULL, NULL, H100_MATMUL,
-	  .reason = TKB_REASON_HASH, .part = "the metadata's hash",
-	  .key = H100_MATMUL },
-	{ "empty metadata", overwrite, "add_kernel.json", NULL, "",
-	  .reason = TKB_REASON_METADATA, .part = "'add_kernel.json' is" },
-	{ "metadata cut short", cut, "add_kernel.json", NULL, NULL,
-	  .reason = TKB_REASON_METADATA,
-	  .part = "'add_kernel.json' is not JSON", .size = 700 },
-	{ "metadata that is no object", overwrite, "add_kernel.json", NULL,
-	  "[]", .reason = TKB_REASON_METADATA,
-	  .part = "'add_kernel.json' is not a JSON object" },
-	{ "metadata that is not UTF-8", edit, "add_kernel.json", "tf32",
-	  "tf\xff\xfe", .reason = TKB_REASON_METADATA,
-	  .part = "'add_kernel.json' is not JSON" },
-	{ "a group file that lists no metadata", edit, ADD_GROUP,
-	  ", \"add_kernel.json\": \"" RECORDED "/" ADD "/add_kernel.json\"", "",
-	  .reason = TKB_REASON_METADATA, .part = "lists no 'add_kernel.json'" },
-	{ "timings cut short", cut, "gelu_kernel.autotune.json", NULL, NULL,
-	  .reason = TKB_REASON_METADATA,
-	  .part = "'gelu_kernel.autotune.json' is not JSON", .entry = AUTOTUNE,
-	  .size = 40 },
-	{ "the sentinel in a group file", edit, ADD_GROUP, RECORDED "/" ADD,
-	  TKB_SENTINEL, .reason = TKB_REASON_SENTINEL,
-	  .part = "the group file holds '[REPLACE]' already" },
-	{ "the sentinel in metadata", edit, "add_kernel.json",
-	  "/opt/triton-3.6.0", "[REPLACE]/triton",
-	  .reason = TKB_REASON_SENTINEL,
-	  .part = "'add_kernel.json' holds '[REPLACE]' already" },
-	{ "the sentinel in metadata, escaped", edit, "add_kernel.json",
-	  "/opt/triton-3.6.0", "\\u005bREPL\\u0041CE]",
-	  .reason = TKB_REASON_SENTINEL,
-	  .part = "'add_kernel.json' holds '[REPLACE]' already" },
+	{ "the hash of another key",
+	  "sed -i 's/\"hash\": \"e8/\"hash\": \"e9/' add_kernel.json",
+	  BAD(HASH, "the metadata's hash 'e9") },
+	{ "no hash", "sed -i 's/\"hash\"/\"hush\"/' add_kernel.json",
+	  BAD(HASH, "the metadata's hash") },
+	{ "another key",
+	  "sed -i s/" ADD "/" H100_MATMUL "/g " ADD_GROUP ";"
+	  "mv ../" ADD " ../" H100_MATMUL,
+	  BAD(HASH, "the metadata's hash"), .key = H100_MATMUL },
+	{ "empty metadata", ": >add_kernel.json",
+	  BAD_METADATA("'add_kernel.json' is") },
+	{ "metadata cut short", "truncate -s 700 add_kernel.json",
+	  BAD_METADATA("'add_kernel.json' is not JSON") },
+	{ "metadata that is no object", "echo [] >add_kernel.json",
+	  BAD_METADATA("'add_kernel.json' is not a JSON object") },
+	{ "metadata that is not UTF-8",
+	  "LC_ALL=C sed -i 's/tf32/tf\\xff\\xfe/' add_kernel.json",
+	  BAD_METADATA("'add_kernel.json' is not JSON") },
+	{ "a group file that lists no metadata",
+	  "sed -i 's/, \"add_kernel.json\": \"[^\"]*\"//' " ADD_GROUP,
+	  BAD_METADATA("lists no 'add_kernel.json'") },
+	{ "timings cut short", "truncate -s 40 gelu_kernel.autotune.json",
+	  BAD_METADATA("'gelu_kernel.autotune.json' is not JSON"),
+	  .entry = AUTOTUNE },
+	{ "the sentinel in a group file",
+	  "sed -i 's|" RECORDED "/" ADD "|" TKB_SENTINEL "|' " ADD_GROUP,
+	  HELD("the group file") },
+	{ "the sentinel in metadata",
+	  "sed -i 's|/opt/triton-3.6.0|[REPLACE]/triton|' add_kernel.json",
+	  HELD("'add_kernel.json'") },
+	{ "the sentinel in metadata, escaped",
+	  "sed -i 's|/opt/triton-3.6.0|\\\\u005bREPL\\\\u0041CE]|' "
+	  "add_kernel.json",
+	  HELD("'add_kernel.json'") },
 
 	/* Binaries, and texts */
-	{ "a cubin without its last byte", cut_off, "add_kernel.cubin", NULL,
-	  NULL, CUT_SHORT, .size = 1 },
-	{ "a cubin without 8 bytes", cut_off, "add_kernel.cubin", NULL, NULL,
-	  CUT_SHORT, .size = 8 },
-	{ "a cubin without 27 bytes", cut_off, "add_kernel.cubin", NULL, NULL,
-	  CUT_SHORT, .size = 27 },
-	{ "a cubin without 64 bytes", cut_off, "add_kernel.cubin", NULL, NULL,
-	  CUT_SHORT, .size = 64 },
-	{ "an empty cubin", cut, "add_kernel.cubin", NULL, NULL,
-	  .reason = TKB_REASON_BINARY,
-	  .part = "'add_kernel.cubin' is not an ELF file" },
-	{ "a cubin of another architecture, as CUDA 12 says it", set_flags,
-	  "add_kernel.cubin", NULL, NULL, .reason = TKB_REASON_BINARY,
-	  .part = "'add_kernel.cubin' is for sm_80, its metadata says sm_90",
-	  .size = 0x5a0d50 },
-	{ "a cubin of another architecture, as CUDA 13 says it", set_flags,
-	  "add_kernel.cubin", NULL, NULL, .reason = TKB_REASON_BINARY,
-	  .part = "'add_kernel.cubin' is for sm_100, its metadata says sm_90",
-	  .size = 0x9006404,
+	{ "a cubin without its last byte", "truncate -s -1 add_kernel.cubin",
+	  CUT_SHORT },
+	{ "a cubin without 8 bytes", "truncate -s -8 add_kernel.cubin",
+	  CUT_SHORT },
+	{ "a cubin without 27 bytes", "truncate -s -27 add_kernel.cubin",
+	  CUT_SHORT },
+	{ "a cubin without 64 bytes", "truncate -s -64 add_kernel.cubin",
+	  CUT_SHORT },
+	{ "an empty cubin", ": >add_kernel.cubin",
+	  BAD_BINARY("'add_kernel.cubin' is not an ELF file") },
+	{ "a cubin of another architecture, as CUDA 12 says it", NULL,
+	  BAD_BINARY("'add_kernel.cubin' is for sm_80, its metadata says "
+	             "sm_90"),
+	  .act = set_flags_of_cuda_12 },
+	{ "a cubin of another architecture, as CUDA 13 says it", NULL,
+	  BAD_BINARY("'add_kernel.cubin' is for sm_100, its metadata says "
+	             "sm_90"),
+	  .act = set_flags_of_cuda_13,
 	  .entry = "NBH6IGFVT4LSTB25PX7PFWWT567DBRMPGJW42CAFUXLY6HML6TDQ",
 	  .fixture = "triton-3.9.0-cpu" },
-	{ "a cubin without its kernel", edit, "add_kernel.json",
-	  "\"name\": \"add_kernel\"", "\"name\": \"sub_kernel\"",
-	  .reason = TKB_REASON_BINARY,
-	  .part = "'add_kernel.cubin' has no kernel 'sub_kernel'" },
-	{ "a cubin with a section outside", enlarge_section, "add_kernel.cubin",
-	  NULL, NULL, CUT_SHORT },
-	{ "a cubin for another machine", set_machine, "add_kernel.cubin", NULL,
-	  NULL, .reason = TKB_REASON_BINARY,
-	  .part = "'add_kernel.cubin' is not a cubin" },
-	{ "a group file that lists no binary", edit, ADD_GROUP,
-	  "\"add_kernel.cubin\": \"" RECORDED "/" ADD "/add_kernel.cubin\", ",
-	  "", .reason = TKB_REASON_BINARY,
-	  .part = "lists no 'add_kernel.cubin'" },
-	{ "a module cut short", cut, LAUNCHER_SO, NULL, NULL,
-	  .reason = TKB_REASON_BINARY, .part = "'" LAUNCHER_SO "' is cut short",
-	  .entry = H100_LAUNCHER, .fixture = "triton-3.6.0-h100",
-	  .size = 5000 },
-	{ "an empty text", cut, "add_kernel.ptx", NULL, NULL,
-	  .reason = TKB_REASON_BINARY,
-	  .part = "'add_kernel.ptx' was never written" },
+	{ "a cubin without its kernel",
+	  "sed -i 's/\"name\": \"add_/\"name\": \"sub_/' add_kernel.json",
+	  BAD_BINARY("'add_kernel.cubin' has no kernel 'sub_kernel'") },
+	{ "a cubin with a section outside", NULL, CUT_SHORT,
+	  .act = enlarge_section },
+	{ "a cubin for another machine", NULL,
+	  BAD_BINARY("'add_kernel.cubin' is not a cubin"), .act = set_machine },
+	{ "a group file that lists no binary",
+	  "sed -i 's/\"add_kernel.cubin\": \"[^\"]*\", //' " ADD_GROUP,
+	  BAD_BINARY("lists no 'add_kernel.cubin'") },
+	{ "a module cut short", "truncate -s 5000 " LAUNCHER_SO,
+	  BAD_BINARY("'" LAUNCHER_SO "' is cut short"), OF_H100 },
+	{ "an empty text", ": >add_kernel.ptx",
+	  BAD_BINARY("'add_kernel.ptx' was never written") },
 
 	/* Limits */
-	{ "65 files", list_65, NULL, NULL, NULL, .reason = TKB_REASON_LIMIT,
-	  .part = "the group file lists more than 63 files" },
-	{ "65 files of timings", make_64_more, NULL, NULL, NULL,
-	  .reason = TKB_REASON_LIMIT, .part = "holds more than 64 files",
-	  .entry = AUTOTUNE },
-	{ "a text over 64 MiB", write_over_limit, "add_kernel.ptx", NULL, NULL,
+	{ "65 files",
+	  "for i in $(seq 57); do echo module >$i.ttir;"
+	  " more=\"$more\\\"$i.ttir\\\": \\\"$at/$i.ttir\\\", \"; done;"
+	  "insert \"$more\"",
+	  BAD(LIMIT, "the group file lists more than 63 files") },
+	{ "65 files of timings",
+	  "for i in $(seq 64); do echo {} >$i.autotune.json; done",
+	  BAD(LIMIT, "holds more than 64 files"), .entry = AUTOTUNE },
+	{ "a text over 64 MiB", "instead 'truncate -s 67108865' add_kernel.ptx",
 	  TOO_LARGE("add_kernel.ptx") },
-	{ "metadata over 64 MiB", write_over_limit, "add_kernel.json", NULL,
-	  NULL, TOO_LARGE("add_kernel.json") },
-	{ "a group file over 64 MiB", write_over_limit, ADD_GROUP, NULL, NULL,
-	  TOO_LARGE(ADD_GROUP) },
+	{ "metadata over 64 MiB",
+	  "instead 'truncate -s 67108865' add_kernel.json",
+	  TOO_LARGE("add_kernel.json") },
+	{ "a group file over 64 MiB",
+	  "instead 'truncate -s 67108865' " ADD_GROUP, TOO_LARGE(ADD_GROUP) },
 
 	/* What is no plain file */
-	{ "a link for a text", make_link, "add_kernel.ptx", NULL, NULL,
-	  .reason = TKB_REASON_UNSAFE, .part = "'add_kernel.ptx' is " },
-	{ "a link for a binary", make_link, "add_kernel.cubin", NULL, NULL,
-	  .reason = TKB_REASON_UNSAFE, .part = "'add_kernel.cubin' is " },
-	{ "a link for metadata", make_link, "add_kernel.json", NULL, NULL,
-	  .reason = TKB_REASON_UNSAFE, .part = "'add_kernel.json' is " },
-	{ "a link for a group file", make_link, ADD_GROUP, NULL, NULL,
-	  .reason = TKB_REASON_UNSAFE, .part = "'" ADD_GROUP "' is " },
-	{ "a FIFO for a text", make_fifo, "add_kernel.ptx", NULL, NULL,
+	{ "a link for a text", "move_and_link add_kernel.ptx",
+	  A_LINK("add_kernel.ptx") },
+	{ "a link for a binary", "move_and_link add_kernel.cubin",
+	  A_LINK("add_kernel.cubin") },
+	{ "a link for metadata", "move_and_link add_kernel.json",
+	  A_LINK("add_kernel.json") },
+	{ "a link for a group file", "move_and_link " ADD_GROUP,
+	  A_LINK(ADD_GROUP) },
+	{ "a FIFO for a text", "instead mkfifo add_kernel.ptx",
 	  NO_FILE("add_kernel.ptx") },
-	{ "a FIFO for a binary", make_fifo, "add_kernel.cubin", NULL, NULL,
+	{ "a FIFO for a binary", "instead mkfifo add_kernel.cubin",
 	  NO_FILE("add_kernel.cubin") },
-	{ "a FIFO for metadata", make_fifo, "add_kernel.json", NULL, NULL,
+	{ "a FIFO for metadata", "instead mkfifo add_kernel.json",
 	  NO_FILE("add_kernel.json") },
-	{ "a FIFO for a group file", make_fifo, ADD_GROUP, NULL, NULL,
+	{ "a FIFO for a group file", "instead mkfifo " ADD_GROUP,
 	  NO_FILE(ADD_GROUP) },
-	{ "a folder for a text", make_it_a_folder, "add_kernel.ptx", NULL, NULL,
-	  .reason = TKB_REASON_MISSING,
-	  .part = "'add_kernel.ptx' is a folder" },
-	{ "a link for the entry's folder", link_folder, NULL, NULL, NULL,
-	  .reason = TKB_REASON_UNSAFE,
-	  .part = "the folder is a symbolic link" },
+	{ "a folder for a text", "instead mkdir add_kernel.ptx",
+	  BAD(MISSING, "'add_kernel.ptx' is a folder") },
+	{ "a link for the entry's folder", "cd ..; move_and_link " ADD,
+	  BAD(UNSAFE, "the folder is a symbolic link") },
 };
 
 /* The folder of a device of its own for each damage. */
@@ -458,29 +305,51 @@ static const char *root_of(size_t index)
 	return text("%s/damaged/triton/%zu", test_folder(), 100 + index);
 }
 
-/* A copy of the entry, damaged, and beside it one that is good. */
-static void do_damage(const struct damage *damage, const char *root)
+static const char *entry_of(const struct damage *damage)
 {
-	const char *fixture =
-		damage->fixture != NULL ? damage->fixture : "triton-3.6.0-cpu";
-	const char *entry = damage->entry != NULL ? damage->entry : ADD;
-	const char *good = strcmp(entry, AUTOTUNE) == 0 ? ADD : AUTOTUNE;
+	return damage->entry != NULL ? damage->entry : ADD;
+}
 
-	if (!exists(fixture))
-		unpack(fixture, fixture);
-	make_folder(root);
-	copy_folder(text("%s/.triton/cache/%s", fixture, entry),
-	            text("%s/%s", root, entry));
-	copy_folder(text("triton-3.6.0-cpu/.triton/cache/%s", good),
-	            text("%s/%s", root, good));
-	damage->act(text("%s/%s", root, entry), damage);
+/* Copies of entries, each damaged, and beside each one that is good. */
+static void do_damage(void)
+{
+	BUF(script, TKB_MIB);
+
+	unpack("triton-3.6.0-cpu", "triton-3.6.0-cpu");
+	unpack("triton-3.6.0-h100", "triton-3.6.0-h100");
+	unpack("triton-3.9.0-cpu", "triton-3.9.0-cpu");
+	EACH(i, damages) {
+		const struct damage *damage = &damages[i];
+		const char *entry = entry_of(damage);
+
+		tkb_buf_add_text(
+			&script,
+			text("echo \"%s\" >&2; mkdir %s;"
+		             "cp -a %s/.triton/cache/%s"
+		             " triton-3.6.0-cpu/.triton/cache/%s %s;"
+		             "(cd %s/%s; %s);",
+		             damage->name, root_of(i),
+		             damage->fixture != NULL ? damage->fixture
+		                                     : "triton-3.6.0-cpu",
+		             entry,
+		             strcmp(entry, AUTOTUNE) == 0 ? ADD : AUTOTUNE,
+		             root_of(i), root_of(i), entry,
+		             damage->script != NULL ? damage->script : ":"));
+	}
+	shell("there=%s; mkdir -p damaged/triton; %s%.*s", test_folder(),
+	      these_words, (int)script.size, (const char *)script.data);
+	EACH(i, damages) {
+		if (damages[i].act != NULL)
+			damages[i].act(text("%s/%s/add_kernel.cubin",
+			                    root_of(i), entry_of(&damages[i])));
+	}
 }
 
 static const char *key_of(const struct damage *damage)
 {
 	if (damage->key != NULL)
 		return damage->key;
-	return damage->entry != NULL ? damage->entry : ADD;
+	return entry_of(damage);
 }
 
 /* The library leaves it out, packs the other one, and says why. */
@@ -528,12 +397,9 @@ TEST(collect_refused, leaves_out_what_is_damaged_and_says_why)
 {
 	const char *lines[TKB_COUNT_OF(damages)];
 
-	make_folder("damaged");
-	make_folder("damaged/triton");
-	EACH(i, damages) {
-		do_damage(&damages[i], root_of(i));
+	do_damage();
+	EACH(i, damages)
 		lines[i] = check_left_out(&damages[i], root_of(i));
-	}
 
 	FAILS(tkb_collect_to_file("damaged", NULL, "rest.tkb", NULL, ERR),
 	      TKB_ERR_PARTIAL, "the group file is empty");
@@ -549,7 +415,7 @@ TEST(collect_refused, leaves_out_what_is_damaged_and_says_why)
 		CHECK_CONTAINS(outcome.err, lines[i]);
 		CHECK_CONTAINS(strict.err, lines[i]);
 	}
-	check_same(read_file("p.tkb"), read_file("rest.tkb"));
+	check_same_bytes(read_file("p.tkb"), read_file("rest.tkb"));
 }
 
 TEST(collect_refused, leaves_out_a_group_file_of_any_length_but_its_own)
@@ -680,7 +546,7 @@ TEST(collect_refused, passes_over_an_unreadable_folder_that_is_no_key)
 	const char *root = small_cache();
 	const char *path = text("%s/lost+found", root);
 
-	make_folder(path);
+	SYS(mkdir(path, 0777));
 	SYS(chmod(path, 0));
 
 	struct attempt got = collect_as_nobody(root, NULL);
@@ -709,7 +575,7 @@ TEST(collect_refused, fails_where_the_bundle_cannot_be_written)
 {
 	const char *root = small_cache();
 
-	make_folder("closed");
+	SYS(mkdir("closed", 0777));
 	SYS(chmod("closed", 0555));
 
 	struct attempt got = collect_as_nobody(root, "closed/b.tkb");
@@ -850,12 +716,12 @@ static void replace_cubin(struct meddler *meddler)
 
 static void remove_group(struct meddler *meddler)
 {
-	remove_file(in(meddler->root, SOFTMAX, "__grp__softmax_kernel.json"));
+	SYS(unlink(in(meddler->root, SOFTMAX, "__grp__softmax_kernel.json")));
 }
 
 static void remove_cubin(struct meddler *meddler)
 {
-	remove_file(in(meddler->root, SOFTMAX, "softmax_kernel.cubin"));
+	SYS(unlink(in(meddler->root, SOFTMAX, "softmax_kernel.cubin")));
 }
 
 TEST(collect_refused, leaves_out_an_entry_that_changes_meanwhile)

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 const char *cache_of(const char *fixture)
 {
@@ -26,21 +25,11 @@ const char *group_of_add(const char *root)
 	return in(root, ADD, ADD_GROUP);
 }
 
-void remove_file(const char *path)
-{
-	SYS(remove(path));
-}
-
-void make_folder(const char *path)
-{
-	SYS(mkdir(path, 0777));
-}
-
 struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,
                          const char *to)
 {
 	const size_t length = strlen(from);
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
+	BUF(buf, (size_t)1 << 30);
 	const char *at = bytes.data;
 	const char *end = at + bytes.size;
 	const char *found = memmem(at, bytes.size, from, length);
@@ -53,11 +42,7 @@ struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,
 		found = memmem(at, (size_t)(end - at), from, length);
 	}
 	tkb_buf_add(&buf, (struct tkb_bytes){ at, (size_t)(end - at) });
-	char *kept = test_alloc(buf.size);
-	memcpy(kept, buf.data, buf.size);
-	bytes = (struct tkb_bytes){ kept, buf.size };
-	tkb_buf_release(&buf);
-	return bytes;
+	return test_copy(&buf);
 }
 
 void replace_in_file(const char *path, const char *from, const char *to)
@@ -65,21 +50,13 @@ void replace_in_file(const char *path, const char *from, const char *to)
 	write_file(path, replace(read_file(path), from, to));
 }
 
-void list_child_at(const char *group, const char *json_name, const char *path)
+void list_child(const char *root, const char *json_name)
 {
-	edit_file(group, GROUP_START,
-	          text(GROUP_START "\"%s\": \"%s\", ", json_name, path));
-}
+	static const char start[] = "{\"child_paths\": {";
 
-void list_many(const char *folder, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *name = text("%02zu.ttir", i);
-
-		list_child_at(text("%s/" ADD_GROUP, folder), name,
-		              text(RECORDED "/" ADD "/%s", name));
-		write_text(text("%s/%s", folder, name), "module\n");
-	}
+	edit_file(group_of_add(root), start,
+	          text("%s\"%s\": \"" RECORDED "/" ADD "/%s\", ", start,
+	               json_name, json_name));
 }
 
 void see_result(void *self, const struct tkb_result *result)
@@ -98,7 +75,7 @@ void see_result(void *self, const struct tkb_result *result)
 	               result->message);
 }
 
-void see_progress(void *self, uint64_t done, uint64_t total)
+static void see_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct seen *seen = self;
 
@@ -113,12 +90,6 @@ const struct tkb_watch *watch_with(struct seen *seen)
 	seen->watch = CHOSEN(tkb_watch, .self = seen, .on_result = see_result,
 	                     .on_progress = see_progress);
 	return &seen->watch;
-}
-
-void check_same(struct tkb_bytes got, struct tkb_bytes wanted)
-{
-	CHECK_INT(got.size, wanted.size);
-	assert_memory_equal(got.data, wanted.data, wanted.size);
 }
 
 const char list_of_add[] =

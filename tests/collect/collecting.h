@@ -4,9 +4,7 @@
 
 /* What the tests of collect share: caches to pack, and what a collect told. */
 
-#include <sys/types.h>
-
-#include "harness.h"
+#include "recording.h"
 
 /* The keys of triton-3.6.0-cpu; these are all that most tests work with. */
 #define ADD "5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA"
@@ -23,7 +21,6 @@
 
 #define ADD_GROUP "__grp__add_kernel.json"
 #define RECORDED "/home/serve/.triton/cache"
-#define GROUP_START "{\"child_paths\": {"
 
 enum {
 	ADD_FILES = 8 /* the group file is one of them */
@@ -38,21 +35,14 @@ const char *in(const char *root, const char *key, const char *name);
 
 const char *group_of_add(const char *root);
 
-void remove_file(const char *path);
-
-void make_folder(const char *path);
-
 /* Replace each `from` in `bytes` by `to`. */
 struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,
                          const char *to);
 
 void replace_in_file(const char *path, const char *from, const char *to);
 
-/* List one file more, first; `json_name` is escaped as JSON wants it. */
-void list_child_at(const char *group, const char *json_name, const char *path);
-
-/* List `count` files more in an entry's folder, and make them. */
-void list_many(const char *folder, size_t count);
+/* List a file more in the group file of ADD, first; the name is escaped as JSON wants it. */
+void list_child(const char *root, const char *json_name);
 
 /* What a collect told its caller. */
 struct seen {
@@ -70,11 +60,7 @@ struct seen {
 
 void see_result(void *self, const struct tkb_result *result);
 
-void see_progress(void *self, uint64_t done, uint64_t total);
-
 const struct tkb_watch *watch_with(struct seen *seen);
-
-void check_same(struct tkb_bytes got, struct tkb_bytes wanted);
 
 /* The group file of ADD in the shape of Triton 2 and of the remote cache manager. */
 extern const char list_of_add[];
