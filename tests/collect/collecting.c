@@ -2,7 +2,6 @@
 #include "collecting.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 const char *cache_of(const char *fixture)
 {

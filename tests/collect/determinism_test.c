@@ -358,12 +358,7 @@ static void check_round_trip(const char *root)
 
 TEST(determinism, holds_from_emit_to_collect_for_every_triton)
 {
-	static const char *const fixtures[] = {
-		"triton-3.0.0-cpu", "triton-3.1.0-cpu", "triton-3.2.0-cpu",
-		"triton-3.3.1-cpu", "triton-3.4.0-cpu", "triton-3.5.1-cpu",
-		"triton-3.6.0-cpu", "triton-3.7.1-cpu", "triton-3.8.0-cpu",
-		"triton-3.9.0-cpu", "triton-3.6.0-h100"
-	};
+	static const char *const fixtures[] = { EVERY_TRITON };
 
 	EACH(i, fixtures)
 		check_round_trip(cache_of(fixtures[i]));

@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -14,12 +12,7 @@
 
 static const struct tkb_emit_options dry = { SIZED(dry), .is_dry_run = true };
 
-static const char *const fixtures[] = {
-	"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
-	"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
-	"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
-	"triton-3.9.0-cpu", "triton-3.6.0-h100",
-};
+static const char *const fixtures[] = { EVERY_TRITON };
 
 TEST(emit, of_every_fixture_gives_every_file_but_for_its_own_path)
 {
@@ -316,74 +309,29 @@ static const struct {
 	const char *name;
 	const char *bundle;
 	const char *root;
-	const char *below; /* these folders are there */
-	struct tkb_emit_options options;
 	uint64_t emitted;
 	const char *names;   /* in the root, */
 	const char *devices; /* and in its folder of devices */
+	const char *below;   /* these folders are there */
+	enum tkb_layout layout;
+	size_t device_count;
 } layouts[] = {
-	{ "one device",
-	  "one.tkb",
-	  "plain",
-	  NULL,
-	  { 0 },
-	  1,
+	{ "one device", "one.tkb", "plain", 1,
 	  .names = ".tkbundle " FORGE_KERNEL },
-	{ "into a root that has a folder of no device",
-	  "one.tkb",
-	  "other",
-	  "triton/x",
-	  { 0 },
-	  1,
-	  ".tkbundle " FORGE_KERNEL " triton",
-	  "x" },
-	{ "two devices",
-	  "two.tkb",
-	  "several",
-	  NULL,
-	  { 0 },
-	  4,
-	  "triton",
-	  "0 1" },
-	{ "one device into Inductor's",
-	  "one.tkb",
-	  "inductor",
-	  "triton/5",
-	  { 0 },
-	  1,
-	  "triton",
-	  "0 5" },
-	{ "Triton's is asked for",
-	  "two.tkb",
-	  "out",
-	  NULL,
-	  { .layout = TKB_LAYOUT_TRITON },
-	  2,
-	  .names = ".tkbundle " FORGE_KERNEL " " FORGE_AUTOTUNE },
-	{ "Inductor's is asked for",
-	  "one.tkb",
-	  "ind2",
-	  NULL,
-	  { .layout = TKB_LAYOUT_INDUCTOR },
-	  1,
-	  "triton",
-	  "0" },
-	{ "devices are asked for",
-	  "two.tkb",
-	  "far",
-	  NULL,
-	  { .devices = asked_for, .device_count = 2 },
-	  4,
-	  "triton",
-	  "1023 3" },
-	{ "devices are asked for, of one",
-	  "one.tkb",
-	  "farther",
-	  NULL,
-	  { .devices = asked_for, .device_count = 2 },
-	  2,
-	  "triton",
-	  "1023 3" },
+	{ "into a root that has a folder of no device", "one.tkb", "other", 1,
+	  ".tkbundle " FORGE_KERNEL " triton", "x", .below = "triton/x" },
+	{ "two devices", "two.tkb", "several", 4, "triton", .devices = "0 1" },
+	{ "one device into Inductor's", "one.tkb", "inductor", 1, "triton",
+	  "0 5", .below = "triton/5" },
+	{ "Triton's is asked for", "two.tkb", "out", 2,
+	  .names = ".tkbundle " FORGE_KERNEL " " FORGE_AUTOTUNE,
+	  .layout = TKB_LAYOUT_TRITON },
+	{ "Inductor's is asked for", "one.tkb", "ind2", 1, "triton",
+	  .devices = "0", .layout = TKB_LAYOUT_INDUCTOR },
+	{ "devices are asked for", "two.tkb", "far", 4, "triton",
+	  .devices = "1023 3", .device_count = 2 },
+	{ "devices are asked for, of one", "one.tkb", "farther", 2, "triton",
+	  .devices = "1023 3", .device_count = 2 },
 };
 
 /* All names in a folder. */
@@ -419,10 +367,13 @@ TEST(emit, chooses_the_layout_or_takes_the_one_asked_for)
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "one.tkb");
 	EACH(i, layouts) {
 		const char *root = layouts[i].root;
-		struct tkb_emit_options options = layouts[i].options;
+		const struct tkb_emit_options options = {
+			SIZED(options), .layout = layouts[i].layout,
+			.devices = asked_for,
+			.device_count = layouts[i].device_count
+		};
 
 		test_name_row(layouts[i].name);
-		options.struct_size = sizeof(options);
 		if (layouts[i].below != NULL)
 			shell("mkdir -p %s/%s", root, layouts[i].below);
 		CHECK_DID(emit_with(layouts[i].bundle, root, &options),
@@ -660,11 +611,7 @@ TEST(emit, follows_no_link_in_a_folder_of_a_stage_that_cannot_be_written)
 	SYS(symlink("../../../../elsewhere", text("%s/link", folder)));
 	SYS(chmod(folder, 0555));
 
-	struct outcome outcome =
-		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
-	                             "--bounding-set=-all", program(), "emit",
-	                             "a.tkb", "out", NULL)
-			       : run(program(), "emit", "a.tkb", "out", NULL);
+	struct outcome outcome = run_powerless("emit", "a.tkb", "out");
 	SYS(chmod(folder, 0777));
 	if (outcome.status >= 126)
 		skip();
@@ -914,8 +861,7 @@ static void check_cancelled(bool is_synced)
 		struct countdown own = { .left = patience };
 		const struct tkb_emit_options options = {
 			SIZED(options),
-			.watch = &CHOSEN(tkb_watch, .self = &own,
-			                 .is_cancelled = is_counted_down),
+			.watch = count_down(&own),
 			.is_synced = is_synced,
 			.threads = patience % 2 + 1,
 		};
@@ -952,17 +898,14 @@ TEST(emit, tells_how_far_it_is)
 	struct countdown patience = { 0 };
 	const struct tkb_emit_options options = {
 		SIZED(options),
-		.watch = &CHOSEN(tkb_watch, .self = &patience,
-		                 .on_progress = see_countdown),
+		.watch = look_on(&patience),
 	};
 
 	pack_two_devices();
 	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
 	OK(tkb_emit(bundle, "out", &options, NULL, ERR));
-	CHECK(!patience.went_wrong);
-	CHECK(patience.total > 0);
-	CHECK_INT(patience.done, patience.total);
+	check_told_all(&patience);
 }
 
 static void check_staged(const char *stage, const char *root,

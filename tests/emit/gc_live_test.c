@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Gc as a process among others. */

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,12 +15,14 @@ enum {
 /* What a gc of "out" did, and what was done to it at a turn. */
 struct race {
 	struct told told; /* first, for tell_to() */
+	pthread_t thread; /* from begin_gc() to end_gc() */
 	struct tkb_gc_options options;
 	struct tkb_gc_report report;
 	struct tkb_error err;
 	int rc;
 	const char *folder; /* of the oldest entry */
 	size_t turns_left;
+	const char *script; /* $F is that */
 	void (*act)(const struct race *race);
 	bool is_cancelled;
 };
@@ -38,6 +39,8 @@ static bool take_turn(void *self)
 		return true;
 	if (race->turns_left-- != 0)
 		return false;
+	if (race->script != NULL)
+		shell("F=%s; %s", race->folder, race->script);
 	if (race->act != NULL)
 		race->act(race);
 	return race->is_cancelled;
@@ -59,9 +62,12 @@ static void *gc(void *self)
 }
 
 /* Let one entry go, and do that just before. */
-static struct race gc_after(void (*act)(const struct race *race))
+static struct race gc_after(const char *script,
+                            void (*act)(const struct race *race))
 {
-	struct race race = { .turns_left = ENTRIES, .act = act };
+	struct race race = { .turns_left = ENTRIES,
+		             .script = script,
+		             .act = act };
 
 	race.folder = text("out/%s", keys("out")[0]);
 	race.options.max_entries = ENTRIES - 1;
@@ -83,15 +89,10 @@ static void check_busy(const struct race *race, const char *why)
 	CHECK_INT(look_at("out").collected_count, ENTRIES);
 }
 
-static void use_it(const struct race *race)
-{
-	(void)read_file(stamp_of(race->folder));
-}
-
 TEST(gc_race, leaves_what_was_used_since_it_looked)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(use_it);
+	struct race race = gc_after("cat $F/__grp__* >read", NULL);
 	if (!race.report.has_uses)
 		skip();
 
@@ -99,48 +100,22 @@ TEST(gc_race, leaves_what_was_used_since_it_looked)
 }
 
 /* As a compiler does: made beside it, and moved over it. */
-static void renew(const char *folder, const char *name)
-{
-	const char *path = text("%s/%s", folder, name);
-
-	write_file(text("%s.new", path), read_file(path));
-	SYS(rename(text("%s.new", path), path));
-}
-
-static void renew_cubin(const struct race *race)
-{
-	renew(race->folder, "add_kernel.cubin");
-}
+#define RENEW(name) "cp $F/" name " new; mv new $F/" name
 
 TEST(gc_race, leaves_what_was_written_since_it_looked)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(renew_cubin);
+	struct race race = gc_after(RENEW("add_kernel.cubin"), NULL);
 
 	check_busy(&race, "'add_kernel.cubin' changed");
-}
-
-static void begin_compile(const struct race *race)
-{
-	SYS(mkdir(text("%s/tmp.pid_1_abc", race->folder), 0777));
 }
 
 TEST(gc_race, leaves_what_is_compiled_since_it_looked)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(begin_compile);
+	struct race race = gc_after("mkdir $F/tmp.pid_1_abc", NULL);
 
 	check_busy(&race, "a compiler is writing there");
-}
-
-static void remove_it(const struct race *race)
-{
-	remove_folder(race->folder);
-}
-
-static void hide_it(const struct race *race)
-{
-	SYS(unlink(stamp_of(race->folder)));
 }
 
 /* Who holds the lock while a gc wants it, and changes something then. */
@@ -185,7 +160,7 @@ static void hold_and_remove(const struct race *race)
 TEST(gc_race, waits_for_the_lock_before_it_takes_a_group_file_away)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(hold_and_touch);
+	struct race race = gc_after(NULL, hold_and_touch);
 
 	SYS(pthread_join(holder.thread, NULL));
 	check_busy(&race, "'add_kernel.cubin' changed");
@@ -194,14 +169,14 @@ TEST(gc_race, waits_for_the_lock_before_it_takes_a_group_file_away)
 TEST(gc_race, says_nothing_of_what_is_gone_already)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(remove_it);
+	struct race race = gc_after("rm -r $F", NULL);
 	CHECK_INT(race.told.count, 0);
 	CHECK_INT(race.report.kept_count, ENTRIES - 1);
 
 	remove_folder("out");
 	emit("a.tkb", "out");
 	date_all("out");
-	race = gc_after(hide_it);
+	race = gc_after("rm $F/__grp__*", NULL);
 	CHECK_INT(race.told.count, 0);
 	CHECK_INT(race.report.kept_count, ENTRIES - 1);
 	CHECK_INT(count_names(race.folder), 7);
@@ -210,95 +185,80 @@ TEST(gc_race, says_nothing_of_what_is_gone_already)
 TEST(gc_race, says_nothing_of_what_goes_while_it_waits_for_the_lock)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(hold_and_remove);
+	struct race race = gc_after(NULL, hold_and_remove);
 
 	SYS(pthread_join(holder.thread, NULL));
 	CHECK_INT(race.told.count, 0);
 	CHECK_INT(race.report.kept_count, ENTRIES - 1);
 }
 
-static void put_link(const struct race *race)
-{
-	SYS(rename(race->folder, "elsewhere"));
-	SYS(symlink("../elsewhere", race->folder));
-}
-
 TEST(gc_race, removes_nothing_through_a_link)
 {
 	(void)arrange_dated();
-	struct race race = gc_after(put_link);
+	struct race race =
+		gc_after("mv $F elsewhere; ln -s ../elsewhere $F", NULL);
 
 	CHECK_INT(race.report.removed_count, 0);
 	CHECK_INT(count_names("elsewhere"), 8);
 }
 
-/* Begin to let one entry go; return when its group file is gone. */
-static void begin_gc(struct race *race, pthread_t *thread)
+/* Begin to let the oldest of "out" go; return when its group file is gone. */
+static void begin_gc(struct race *race)
 {
 	*race = (struct race){ .turns_left = SIZE_MAX };
 	race->folder = text("out/%s", keys("out")[0]);
 	race->options.max_entries = ENTRIES - 1;
 	const char *group = stamp_of(race->folder);
-	SYS(pthread_create(thread, NULL, gc, race));
+	SYS(pthread_create(&race->thread, NULL, gc, race));
 	for (unsigned waited = 0; exists(group); waited++) {
 		CHECK(waited < 10000);
 		nap_ms(1);
 	}
 }
 
+static void end_gc(const struct race *race)
+{
+	SYS(pthread_join(race->thread, NULL));
+}
+
 TEST(gc_race, removes_the_rest_a_second_after_the_group_file)
 {
 	struct race race;
-	pthread_t thread;
 	uint64_t begin;
 
 	(void)arrange_dated();
-	begin_gc(&race, &thread);
+	begin_gc(&race);
 	begin = now_ms();
 
 	while (now_ms() - begin < 800) {
 		CHECK_INT(count_names(race.folder), 7);
 		nap_ms(1);
 	}
-	SYS(pthread_join(thread, NULL));
+	end_gc(&race);
 	CHECK_INT(race.rc, 0);
 	CHECK_INT(race.report.removed_count, 1);
 	CHECK(!exists(race.folder));
 }
 
 /* The oldest entry's files, as they were; the group file is the last. */
-static void compile_anew(const struct race *race, bool publish)
+static void compile_anew(const struct race *race)
 {
-	const char *from = text("good/%s", strrchr(race->folder, '/') + 1);
-	const char *group = stamp_of(from);
-	const char **names = list(from);
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		const char *path = text("%s/%s", race->folder, names[i]);
-
-		if (strcmp(text("%s/%s", from, names[i]), group) == 0)
-			continue;
-		write_file(text("%s.new", path),
-		           read_file(text("%s/%s", from, names[i])));
-		SYS(rename(text("%s.new", path), path));
-	}
-	if (publish)
-		write_file(text("%s/%s", race->folder, strrchr(group, '/') + 1),
-		           read_file(group));
+	shell("for file in good/%s/[!_]* good/%s/__grp__*; do"
+	      " cp $file new; mv new %s/${file##*/}; done",
+	      race->folder + 4, race->folder + 4, race->folder);
 }
 
 TEST(gc_race, leaves_what_is_compiled_anew_meanwhile)
 {
 	struct race race;
-	pthread_t thread;
 
 	(void)arrange_dated();
 	copy_folder("out", "good");
 	date_all("out"); /* to copy is to read */
-	begin_gc(&race, &thread);
-	compile_anew(&race, true);
+	begin_gc(&race);
+	compile_anew(&race);
 
-	SYS(pthread_join(thread, NULL));
+	end_gc(&race);
 	check_busy(&race, "a compiler is writing there");
 	CHECK_INT(count_names(race.folder), 8);
 }
@@ -306,32 +266,30 @@ TEST(gc_race, leaves_what_is_compiled_anew_meanwhile)
 TEST(gc_race, waits_for_the_lock_before_it_removes_the_rest)
 {
 	struct race race;
-	pthread_t thread;
 
 	(void)arrange_dated();
 	copy_folder("out", "good");
 	date_all("out");
-	begin_gc(&race, &thread);
+	begin_gc(&race);
 	int lock = lock_root("out");
 	nap_ms(1300);
 	CHECK_INT(count_names(race.folder), 7);
-	compile_anew(&race, true);
+	compile_anew(&race);
 	(void)close(lock);
 
-	SYS(pthread_join(thread, NULL));
+	end_gc(&race);
 	check_busy(&race, "a compiler is writing there");
 }
 
 TEST(gc_race, leaves_a_folder_to_a_compiler_that_has_come_meanwhile)
 {
 	struct race race;
-	pthread_t thread;
 
 	(void)arrange_dated();
-	begin_gc(&race, &thread);
-	begin_compile(&race);
+	begin_gc(&race);
+	SYS(mkdir(text("%s/tmp.pid_1_abc", race.folder), 0777));
 
-	SYS(pthread_join(thread, NULL));
+	end_gc(&race);
 	CHECK_INT(race.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(race.report.busy_count, 1);
 	CHECK_INT(count_names(race.folder), 8);
@@ -341,17 +299,16 @@ TEST(gc_race, leaves_each_file_that_is_written_meanwhile)
 {
 	struct timespec times[2] = { { .tv_sec = 0 } };
 	struct race race;
-	pthread_t thread;
 
 	(void)arrange_dated();
-	begin_gc(&race, &thread);
+	begin_gc(&race);
 	times[1] = stat_of(text("%s/add_kernel.ptx", race.folder)).st_mtim;
-	renew(race.folder, "add_kernel.ptx");
+	shell("F=%s; " RENEW("add_kernel.ptx"), race.folder);
 	SYS(utimensat(AT_FDCWD, text("%s/add_kernel.ptx", race.folder), times,
 	              0));
 	age(text("%s/add_kernel.llir", race.folder), 60);
 
-	SYS(pthread_join(thread, NULL));
+	end_gc(&race);
 	CHECK_INT(race.rc, 0);
 	CHECK_INT(race.report.removed_count, 1);
 	CHECK_INT(count_names(race.folder), 2);
@@ -362,13 +319,12 @@ TEST(gc_race, leaves_each_file_that_is_written_meanwhile)
 TEST(gc_race, leaves_an_entry_that_is_emitted_meanwhile)
 {
 	struct race race;
-	pthread_t thread;
 
 	(void)arrange_dated();
-	begin_gc(&race, &thread);
+	begin_gc(&race);
 	emit("a.tkb", "out");
 
-	SYS(pthread_join(thread, NULL));
+	end_gc(&race);
 	CHECK_INT(race.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(race.report.removed_count, 0);
 	CHECK_INT(look_at("out").collected_count, ENTRIES);

@@ -2,9 +2,7 @@
 #include "recording.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "forge.h"
 
@@ -244,49 +242,40 @@ TEST(launcher, cannot_be_looked_for_in_a_file)
 	CHECK(launchers == NULL);
 }
 
-TEST(launcher, is_dropped_without_the_binary_of_a_kernel)
+/* What is done in "out", and which launchers are ready then. */
+static const struct {
+	const char *script;
+	const char *ready;
+	const char *dropped;
+} losses[] = {
+	{ "rm " MATMUL "/matmul_kernel.cubin", "any@0:D4QP,7L6S",
+	  "all:needs one:needs" },
+	{ "truncate -s -1 " MATMUL "/matmul_kernel.cubin", "any@0:D4QP,7L6S",
+	  "all:needs one:needs" },
+	{ ": >" MATMUL "/matmul_kernel.cubin", "any@0:D4QP,7L6S",
+	  "all:needs one:needs" },
+	{ "cp " ADD "/add_kernel.cubin " MATMUL "/matmul_kernel.cubin",
+	  "any@0:D4QP,7L6S", "all:needs one:needs" },
+	{ "rm " SOFTMAX "/softmax_kernel.ttir",
+	  "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "" },
+	{ "rm " SOFTMAX "/softmax_kernel.ttir " ADD "/__grp__add_kernel.json",
+	  "one@0:D3PP", "all:needs any:needs" },
+	{ "rm -r " ADD, "any@0:D4QP one@0:D3PP", "all:needs" },
+	{ "rm -r " SOFTMAX, "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "" },
+	{ "rm -r " SOFTMAX " " ADD, "one@0:D3PP", "all:needs any:needs" },
+};
+
+TEST(launcher, is_dropped_without_a_file_of_what_it_needs)
 {
 	BUNDLE(bundle) = emitted_launchers();
 
-	SYS(unlink("out/" MATMUL "/matmul_kernel.cubin"));
-	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
-}
-
-TEST(launcher, is_dropped_if_a_binary_is_torn_or_another_kernels)
-{
-	const char *binary = "out/" MATMUL "/matmul_kernel.cubin";
-	BUNDLE(bundle) = emitted_launchers();
-	const off_t size = (off_t)read_file(binary).size;
-
-	SYS(truncate(binary, size - 1));
-	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
-	SYS(truncate(binary, 0));
-	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
-	write_file(binary, read_file("out/" ADD "/add_kernel.cubin"));
-	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
-}
-
-TEST(launcher, is_dropped_without_a_kernels_group_file_or_another_of_its_files)
-{
-	BUNDLE(bundle) = emitted_launchers();
-
-	SYS(unlink("out/" SOFTMAX "/softmax_kernel.ttir"));
-	check_out(bundle, "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "");
-	SYS(unlink("out/" ADD "/__grp__add_kernel.json"));
-	check_out(bundle, "one@0:D3PP", "all:needs any:needs");
-}
-
-TEST(launcher, that_needs_any_is_given_what_is_left)
-{
-	BUNDLE(bundle) = emitted_launchers();
-
-	SYS(rename("out/" ADD, "gone"));
-	check_out(bundle, "any@0:D4QP one@0:D3PP", "all:needs");
-	SYS(rename("gone", "out/" ADD));
-	SYS(rename("out/" SOFTMAX, "gone"));
-	check_out(bundle, "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "");
-	SYS(rename("out/" ADD, "gone too"));
-	check_out(bundle, "one@0:D3PP", "all:needs any:needs");
+	SYS(rename("out", "whole"));
+	EACH(i, losses) {
+		test_name_row(losses[i].script);
+		shell("rm -rf out; cp -a whole out; cd out; %s",
+		      losses[i].script);
+		check_out(bundle, losses[i].ready, losses[i].dropped);
+	}
 }
 
 /* Triton would compile again: the group file names the old place. */
@@ -573,9 +562,7 @@ TEST(launcher, can_be_cancelled_at_each_launcher_and_frame)
 		struct countdown patience = { .left = asked };
 		const struct tkb_launchers_options options = {
 			SIZED(options),
-			.watch = &CHOSEN(tkb_watch, .self = &patience,
-			                 .on_progress = see_countdown,
-			                 .is_cancelled = is_counted_down),
+			.watch = count_down(&patience),
 		};
 
 		CHECK_INT(tkb_launchers_open(bundle, "out", &options,

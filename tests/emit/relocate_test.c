@@ -8,12 +8,7 @@
 #define ADD_KEY "5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA"
 #define ADD_GROUP ADD_KEY "/__grp__add_kernel.json"
 
-static const char *const fixtures[] = {
-	"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
-	"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
-	"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
-	"triton-3.9.0-cpu", "triton-3.6.0-h100",
-};
+static const char *const fixtures[] = { EVERY_TRITON };
 
 /* What a relocate did. */
 struct did {
@@ -295,11 +290,7 @@ TEST(relocate, goes_on_where_one_entry_cannot_be_written)
 {
 	arrange_moved("triton-3.6.0-cpu");
 	SYS(chmod("moved/" ADD_KEY, 0555));
-	struct outcome outcome =
-		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
-	                             "--bounding-set=-all", program(),
-	                             "relocate", "moved", NULL)
-			       : run(program(), "relocate", "moved", NULL);
+	struct outcome outcome = run_powerless("relocate", "moved", NULL);
 	SYS(chmod("moved/" ADD_KEY, 0777));
 	if (outcome.status >= 126)
 		skip();
@@ -323,8 +314,7 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 		struct countdown own = { .left = patience };
 		const struct tkb_relocate_options options = {
 			SIZED(options),
-			.watch = &CHOSEN(tkb_watch, .self = &own,
-			                 .is_cancelled = is_counted_down),
+			.watch = count_down(&own),
 			.threads = 1,
 		};
 		struct tkb_collect_report report = { SIZED(report) };
@@ -350,16 +340,13 @@ TEST(relocate, tells_how_far_it_is)
 	struct countdown patience = { 0 };
 	const struct tkb_relocate_options options = {
 		SIZED(options),
-		.watch = &CHOSEN(tkb_watch, .self = &patience,
-		                 .on_progress = see_countdown),
+		.watch = look_on(&patience),
 	};
 
 	arrange_moved("triton-3.6.0-cpu");
 
 	OK(tkb_relocate("moved", &options, NULL, ERR));
-	CHECK(!patience.went_wrong);
-	CHECK(patience.total > 0);
-	CHECK_INT(patience.done, patience.total);
+	check_told_all(&patience);
 }
 
 TEST(relocate, by_several_at_once_gives_whole_entries)

@@ -194,6 +194,15 @@ pid_t start(const char *name, ...)
 	return child;
 }
 
+struct outcome run_powerless(const char *verb, const char *one,
+                             const char *other)
+{
+	if (geteuid() != 0)
+		return run(program(), verb, one, other, NULL);
+	return run("setpriv", "--inh-caps=-all", "--bounding-set=-all",
+	           program(), verb, one, other, NULL);
+}
+
 int lock_root(const char *root)
 {
 	const int fd = open(text("%s/.tkbundle/lock", root),

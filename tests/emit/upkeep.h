@@ -65,6 +65,13 @@ const struct tkb_watch *tell_to(struct told *told);
 /* Start a program without waiting for it, quietly; arguments end with NULL. */
 pid_t start(const char *program, ...) __attribute__((sentinel));
 
+/*
+ * Run a verb of the program; as root, without its power to write anywhere. With
+ * a status of 126 or more it could not be run.
+ */
+struct outcome run_powerless(const char *verb, const char *one,
+                             const char *other);
+
 /* Hold the lock of a root, as an emit does; closing it gives it back. */
 int lock_root(const char *root);
 

@@ -268,8 +268,7 @@ TEST(uses, tell_how_far_they_are)
 	struct countdown seen = { 0 };
 	const struct tkb_uses_options options = {
 		SIZED(options),
-		.watch = &CHOSEN(tkb_watch, .self = &seen,
-		                 .on_progress = see_countdown),
+		.watch = look_on(&seen),
 	};
 	struct tkb_uses *uses = NULL;
 

@@ -12,14 +12,10 @@ enum {
 /* Open the cache "out" on one thread, watched by `seen`. */
 static int open_cache(struct countdown *seen, bool has_digests, bool may_end)
 {
-	const struct tkb_watch watch = {
-		SIZED(watch), .self = seen, .on_progress = see_countdown,
-		.is_cancelled = may_end ? is_counted_down : NULL
+	const struct tkb_cache_options options = {
+		SIZED(options), .has_digests = has_digests, .threads = 1,
+		.watch = may_end ? count_down(seen) : look_on(seen)
 	};
-	const struct tkb_cache_options options = { SIZED(options),
-		                                   .has_digests = has_digests,
-		                                   .threads = 1,
-		                                   .watch = &watch };
 	struct tkb_cache *cache = NULL;
 	const int rc = tkb_cache_open("out", &options, &cache, ERR);
 
@@ -66,14 +62,13 @@ TEST(watch, ends_a_look_at_a_cache_at_each_entry)
 TEST(watch, ends_the_wait_for_a_bundle_from_a_pipe)
 {
 	struct countdown own = { .left = 2 };
-	const struct tkb_watch watch = { SIZED(watch), .self = &own,
-		                         .is_cancelled = is_counted_down };
 	struct tkb_bundle *bundle = NULL;
 	int ends[2];
 
 	SYS(pipe(ends));
 
-	FAILS(tkb_bundle_open_fd(ends[0], "a pipe", &watch, &bundle, ERR),
+	FAILS(tkb_bundle_open_fd(ends[0], "a pipe", count_down(&own), &bundle,
+	                         ERR),
 	      TKB_ERR_CANCELLED, "cancelled");
 	CHECK_INT(own.left, 0);
 	CHECK(bundle == NULL);
@@ -104,14 +99,11 @@ TEST(watch, ends_the_reading_of_a_bundle_between_its_files)
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
 		const struct tkb_file_visitor visitor = { count_file, &size };
 		struct countdown own = { .left = patience };
-		const struct tkb_watch watch = { SIZED(watch), .self = &own,
-			                         .on_progress = see_countdown,
-			                         .is_cancelled =
-			                                 is_counted_down };
 
 		last_size = size;
 		size = 0;
-		rc = tkb_bundle_read_all(bundle, &visitor, &watch, ERR);
+		rc = tkb_bundle_read_all(bundle, &visitor, count_down(&own),
+		                         ERR);
 		CHECK(rc == 0 || rc == TKB_ERR_CANCELLED);
 		CHECK(!own.went_wrong);
 		CHECK(size >= last_size);

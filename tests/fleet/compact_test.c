@@ -4,7 +4,6 @@
 #include <tkbundle/holdings.h>
 #include <tkbundle/makers.h>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fleet/compact.h"

@@ -2,7 +2,6 @@
 #include "fleet_fixture.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server.h"

@@ -758,30 +758,12 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 	CHECK_INT(told.twice, 0);
 }
 
-struct progress {
-	uint64_t done;
-	unsigned times;
-	bool went_back;
-};
-
-static void note_progress(void *self, uint64_t done, uint64_t total)
-{
-	struct progress *progress = self;
-
-	progress->went_back |= done < progress->done || done > total;
-	progress->done = done;
-	progress->times++;
-}
-
 TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 {
 	const char *root = pool();
 
 	for (uint64_t limit = 0; limit < 300000; limit += 150000) {
-		struct progress progress = { .done = 0 };
-		const struct tkb_watch watch = { SIZED(watch),
-			                         .self = &progress,
-			                         .on_progress = note_progress };
+		struct countdown progress = { 0 };
 		struct tkb_collect_options collect = { SIZED(collect) };
 		struct tkb_push_options options = { SIZED(options),
 			                            .collect = &collect };
@@ -789,10 +771,10 @@ TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 			spy_url(limit == 0 ? "one" : "many"),
 			CHOSEN(tkb_remote_options, .max_blob_size = limit));
 
-		collect.watch = &watch;
+		collect.watch = look_on(&progress);
 		collect.threads = 1;
 		(void)push_with(remote, root, options);
-		CHECK(progress.times != 0);
-		CHECK(!progress.went_back);
+		CHECK(progress.total != 0);
+		CHECK(!progress.went_wrong);
 	}
 }

@@ -460,8 +460,7 @@ TEST(remote_gc, ends_when_it_is_told_so)
 		const struct tkb_remote_gc_options options = {
 			SIZED(options),
 			.has_grace = true,
-			.watch = &CHOSEN(tkb_watch, .self = &left,
-			                 .is_cancelled = is_counted_down),
+			.watch = count_down(&left),
 		};
 
 		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, ERR),

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -255,12 +254,7 @@ TEST(bundle, finds_an_entry_by_a_unique_prefix)
 
 TEST(bundle, of_every_fixture_is_intact)
 {
-	static const char *const fixtures[] = {
-		"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
-		"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
-		"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
-		"triton-3.9.0-cpu", "triton-3.6.0-h100",
-	};
+	static const char *const fixtures[] = { EVERY_TRITON };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures) * 2; i++) {
 		struct tkb_verify_report report = { SIZED(report) };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "saved.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "forge.h"
 #include "format/reader.h"
 

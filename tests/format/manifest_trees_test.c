@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parsing.h"
 
-#include <stdio.h>
-
 #include "tree/unit.h"
 
 #define DIGEST                                                                 \

@@ -3,7 +3,6 @@
 #include "merging.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a merge refuses, and what is left behind when it fails: nothing. */
@@ -209,9 +208,7 @@ TEST(merge, can_be_cancelled_at_each_frame)
 	for (size_t i = 0; i < 2; i++) {
 		struct countdown patience = { .left = i };
 		const struct tkb_merge_options options = {
-			SIZED(options),
-			.watch = &CHOSEN(tkb_watch, .self = &patience,
-			                 .is_cancelled = is_counted_down)
+			SIZED(options), .watch = count_down(&patience)
 		};
 
 		check_fails(&options, TKB_ERR_CANCELLED, "");
@@ -257,9 +254,7 @@ TEST(merge, tells_what_becomes_of_each_entry_and_how_far_it_is)
 
 	CHECK_INT(noted.results, 4);
 	CHECK_INT(noted.skipped, 1);
-	CHECK(!noted.progress.went_wrong);
-	CHECK(noted.progress.total != 0);
-	CHECK_INT(noted.progress.done, noted.progress.total);
+	check_told_all(&noted.progress);
 }
 
 /* A launcher is no entry; nothing is told of it, nor counted as skipped. */

@@ -63,12 +63,7 @@ static void check_parts(const char *root)
 
 TEST(merge, of_parts_is_the_bundle_of_the_whole)
 {
-	static const char *const fixtures[] = {
-		"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
-		"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
-		"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
-		"triton-3.9.0-cpu", "triton-3.6.0-h100",
-	};
+	static const char *const fixtures[] = { EVERY_TRITON };
 
 	EACH(i, fixtures) {
 		unpack(fixtures[i], fixtures[i]);

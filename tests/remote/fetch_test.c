@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
 
 #include "fake_http.h"
 #include "spy.h"

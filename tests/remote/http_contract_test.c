@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote_contract.h"
 
-#include <stdlib.h>
-
 #include "fake_http.h"
 #include "nginx.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fault_scene.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "records/record.h"

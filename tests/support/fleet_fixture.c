@@ -2,11 +2,8 @@
 #include "fleet_fixture.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "records/record.h"
 

@@ -282,6 +282,27 @@ void see_countdown(void *self, uint64_t done, uint64_t total)
 	patience->total = total;
 }
 
+const struct tkb_watch *look_on(struct countdown *countdown)
+{
+	countdown->watch = CHOSEN(tkb_watch, .self = countdown,
+	                          .on_progress = see_countdown);
+	return &countdown->watch;
+}
+
+const struct tkb_watch *count_down(struct countdown *countdown)
+{
+	(void)look_on(countdown);
+	countdown->watch.is_cancelled = is_counted_down;
+	return &countdown->watch;
+}
+
+void check_told_all(const struct countdown *countdown)
+{
+	CHECK(!countdown->went_wrong);
+	CHECK(countdown->total > 0);
+	CHECK_INT(countdown->done, countdown->total);
+}
+
 static const char *printed(const char *format, va_list arguments)
 {
 	va_list again;

@@ -171,13 +171,23 @@ struct patience {
 };
 const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms);
 
-/* A watch that ends the work once it was asked so often, and checks the progress that it is told. */
+/*
+ * A watch that ends the work once it was asked so often, and one that does not;
+ * both check the progress that they are told.
+ */
 struct countdown {
 	size_t left;
 	uint64_t done;
 	uint64_t total;
 	bool went_wrong;
+	struct tkb_watch watch;
 };
+
+const struct tkb_watch *count_down(struct countdown *countdown);
+const struct tkb_watch *look_on(struct countdown *countdown);
+
+/* It was told of all the work, and there was some. */
+void check_told_all(const struct countdown *countdown);
 
 bool is_counted_down(void *self);
 void see_countdown(void *self, uint64_t done, uint64_t total);
@@ -190,6 +200,13 @@ const char **words(const char *all);
 
 /* How often `part` stands in `text`. */
 size_t count_parts(const char *text, const char *part);
+
+/* The fixtures of each Triton; the cache of each is its .triton/cache. */
+#define EVERY_TRITON                                                           \
+	"triton-3.0.0-cpu", "triton-3.1.0-cpu", "triton-3.2.0-cpu",            \
+		"triton-3.3.1-cpu", "triton-3.4.0-cpu", "triton-3.5.1-cpu",    \
+		"triton-3.6.0-cpu", "triton-3.7.1-cpu", "triton-3.8.0-cpu",    \
+		"triton-3.9.0-cpu", "triton-3.6.0-h100"
 
 /* Unpack fixtures/<name>.tar.gz into the new folder `into`. */
 void unpack(const char *name, const char *into);

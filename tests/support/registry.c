@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
