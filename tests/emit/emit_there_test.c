@@ -183,7 +183,7 @@ static const struct {
 	{ "an empty file", ": >$F", .to = 8 },
 	{ "a wrong bit", NULL, .to = 8 },
 	/* A text that is cut short may be another compile's; these cannot. */
-	{ "half a file", "truncate -s $(($(stat -c %s $F) / 2)) $F", .to = 3 },
+	{ "half a file", HALVE_IT, .to = 3 },
 	{ "a file without its end", "truncate -s -1 $F", .to = 3 },
 	{ "a text of zeros", "head -c 4000 /dev/zero >$F", .from = 4, .to = 5 },
 	{ "metadata that is no JSON", "printf 'not JSON' >$F", .from = 2,

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness.h"
+#include "remote_fixture.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * Emit, pull, push, relocate and the verify of a cache must agree on which
@@ -12,100 +10,47 @@
 
 #define KEY "5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA"
 
-TKB_AUTO_POINTER(close_bundle_at, struct tkb_bundle, tkb_bundle_close)
-
-TKB_AUTO_POINTER(close_remote_at, struct tkb_remote, tkb_remote_close)
-
 static struct tkb_remote *open_remote(const char *name)
 {
-	struct tkb_remote *remote = NULL;
-
-	OK(tkb_remote_open(text("file://%s/%s", test_folder(), name), NULL,
-	                   &remote, ERR));
-	return remote;
+	return must_open_remote(text("file://%s/%s", test_folder(), name),
+	                        NULL);
 }
 
 struct damage {
 	const char *name;
-	void (*act)(const char *path);
 	const char *file;
+	const char *script; /* $F is that */
 };
 
-static void remove_it(const char *path)
-{
-	SYS(unlink(path));
-}
-
-static void empty(const char *path)
-{
-	SYS(truncate(path, 0));
-}
-
-static void halve(const char *path)
-{
-	struct stat status;
-
-	SYS(stat(path, &status));
-	SYS(truncate(path, status.st_size / 2));
-}
-
-static void cut_last_byte(const char *path)
-{
-	struct stat status;
-
-	SYS(stat(path, &status));
-	SYS(truncate(path, status.st_size - 1));
-}
-
-/* As a file system may leave it after a power failure. */
-static void zero(const char *path)
-{
-	const size_t size = read_file(path).size;
-
-	write_file(path, (struct tkb_bytes){ test_alloc(size), size });
-}
-
-static void link_it(const char *path)
-{
-	SYS(rename(path, "elsewhere"));
-	SYS(symlink("../../elsewhere", path));
-}
-
-static void change_hash(const char *path)
-{
-	edit_file(path, "\"hash\": \"e8", "\"hash\": \"e9");
-}
-
-static void name_another_file(const char *path)
-{
-	edit_file(path, "/add_kernel.ptx\"", "/add.ptx\"");
-}
-
+#define GROUP "__grp__add_kernel.json"
 /* A stat shows these. */
 static const struct damage sizes_of_a_binary[] = {
-	{ "no cubin", remove_it, "add_kernel.cubin" },
-	{ "an empty cubin", empty, "add_kernel.cubin" },
-	{ "half a cubin", halve, "add_kernel.cubin" },
-	{ "a cubin without its last byte", cut_last_byte, "add_kernel.cubin" },
+	{ "no cubin", "add_kernel.cubin", "rm $F" },
+	{ "an empty cubin", "add_kernel.cubin", ": >$F" },
+	{ "half a cubin", "add_kernel.cubin", HALVE_IT },
+	{ "a cubin without its last byte", "add_kernel.cubin",
+	  "truncate -s -1 $F" },
 };
 
 static const struct damage damages[] = {
-	{ "a cubin of zeros", zero, "add_kernel.cubin" },
-	{ "a link for a cubin", link_it, "add_kernel.cubin" },
-	{ "no metadata", remove_it, "add_kernel.json" },
-	{ "empty metadata", empty, "add_kernel.json" },
-	{ "half the metadata", halve, "add_kernel.json" },
-	{ "metadata of zeros", zero, "add_kernel.json" },
-	{ "another hash", change_hash, "add_kernel.json" },
-	{ "an empty group file", empty, "__grp__add_kernel.json" },
-	{ "half a group file", halve, "__grp__add_kernel.json" },
-	{ "a group file of zeros", zero, "__grp__add_kernel.json" },
-	{ "a group file that names another file", name_another_file,
-	  "__grp__add_kernel.json" },
-	{ "no PTX", remove_it, "add_kernel.ptx" },
-	{ "empty PTX", empty, "add_kernel.ptx" },
-	{ "PTX of zeros", zero, "add_kernel.ptx" },
-	{ "an empty IR", empty, "add_kernel.ttir" },
+	{ "a cubin of zeros", "add_kernel.cubin", ZERO_IT },
+	{ "a link for a cubin", "add_kernel.cubin",
+	  "mv $F elsewhere; ln -s ../../elsewhere $F" },
+	{ "no metadata", "add_kernel.json", "rm $F" },
+	{ "empty metadata", "add_kernel.json", ": >$F" },
+	{ "half the metadata", "add_kernel.json", HALVE_IT },
+	{ "metadata of zeros", "add_kernel.json", ZERO_IT },
+	{ "another hash", "add_kernel.json",
+	  "sed -i 's/\"hash\": \"e8/\"hash\": \"e9/' $F" },
+	{ "an empty group file", GROUP, ": >$F" },
+	{ "half a group file", GROUP, HALVE_IT },
+	{ "a group file of zeros", GROUP, ZERO_IT },
+	{ "a group file that names another file", GROUP,
+	  "sed -i 's,/add_kernel.ptx\",/add.ptx\",' $F" },
+	{ "no PTX", "add_kernel.ptx", "rm $F" },
+	{ "empty PTX", "add_kernel.ptx", ": >$F" },
+	{ "PTX of zeros", "add_kernel.ptx", ZERO_IT },
+	{ "an empty IR", "add_kernel.ttir", ": >$F" },
 };
 
 /* How many entries of "cache" each calls whole. */
@@ -119,9 +64,7 @@ struct verdicts {
 
 static struct verdicts judge(void)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
-	TKB_AUTO(close_remote_at)
+	struct tkb_remote *full = open_remote("full");
 	struct tkb_remote *none = open_remote("none");
 	const struct tkb_collect_options collect_dry = { SIZED(collect_dry),
 		                                         .is_dry_run = true };
@@ -138,8 +81,7 @@ static struct verdicts judge(void)
 	struct tkb_push_report pushed = { SIZED(pushed) };
 	struct tkb_relocate_report relocated = { SIZED(relocated) };
 
-	OK(tkb_bundle_open("a.tkb", &bundle, ERR));
-	OK(tkb_emit(bundle, "cache", &emit_dry, &emitted, ERR));
+	OK(tkb_emit(test_bundle("a.tkb"), "cache", &emit_dry, &emitted, ERR));
 	OK(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, ERR));
 	DONE(tkb_push(none, "ref", "cache", &push_dry, &pushed, ERR),
 	     pushed.left_out_count > 0);
@@ -156,21 +98,16 @@ static struct verdicts judge(void)
 	};
 }
 
-static void check_verdicts(const char *name, uint64_t wanted)
+static void check_verdicts(uint64_t wanted)
 {
 	const struct verdicts got = judge();
 
 	if (got.emit != wanted || got.pull != wanted || got.push != wanted ||
 	    got.verify != wanted || got.relocate != wanted)
-		fail_msg("%s: emit %d, pull %d, push %d, verify %d, relocate "
-		         "%d, and not %d",
-		         name, (int)got.emit, (int)got.pull, (int)got.push,
+		fail_msg("emit %d, pull %d, push %d, verify %d, relocate %d, "
+		         "and not %d",
+		         (int)got.emit, (int)got.pull, (int)got.push,
 		         (int)got.verify, (int)got.relocate, (int)wanted);
-}
-
-static void remove_folder(const char *path)
-{
-	CHECK_INT(run("rm", "-rf", path, NULL).status, 0);
 }
 
 /*
@@ -182,32 +119,28 @@ static void arrange(void)
 	static const char *const keys[] = { KEY };
 	const struct tkb_collect_options one = { SIZED(one), .keys = keys,
 		                                 .key_count = 1 };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
-
 	unpack("triton-3.6.0-cpu", "unpacked");
 	OK(tkb_collect_to_file("unpacked/.triton/cache", &one, "a.tkb", NULL,
 	                       ERR));
-	OK(tkb_bundle_open("a.tkb", &bundle, ERR));
-	OK(tkb_emit(bundle, "cache", NULL, NULL, ERR));
-	OK(tkb_push(full, "ref", "cache", NULL, NULL, ERR));
+	OK(tkb_emit(test_bundle("a.tkb"), "cache", NULL, NULL, ERR));
+	OK(tkb_push(open_remote("full"), "ref", "cache", NULL, NULL, ERR));
 	SYS(rename("cache", "good"));
 }
 
 static void check_all(const struct damage *all, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		copy_folder("good", "cache");
-		all[i].act(text("cache/" KEY "/%s", all[i].file));
-		check_verdicts(all[i].name, 0);
-		remove_folder("cache");
+	for (size_t i = 0; test_row("damages", i, count); i++) {
+		test_name_row(all[i].name);
+		shell("rm -rf cache; cp -a good cache; F=cache/" KEY "/%s; %s",
+		      all[i].file, all[i].script);
+		check_verdicts(0);
 	}
 }
 
 TEST(inspect, calls_no_damaged_entry_whole)
 {
 	arrange();
-	remove_folder("good/.tkbundle");
+	shell("rm -r good/.tkbundle");
 
 	check_all(sizes_of_a_binary, TKB_COUNT_OF(sizes_of_a_binary));
 	check_all(damages, TKB_COUNT_OF(damages));
@@ -216,10 +149,10 @@ TEST(inspect, calls_no_damaged_entry_whole)
 TEST(inspect, calls_an_undamaged_entry_whole)
 {
 	arrange();
-	remove_folder("good/.tkbundle");
+	shell("rm -r good/.tkbundle");
 	copy_folder("good", "cache");
 
-	check_verdicts("an undamaged entry", 1);
+	check_verdicts(1);
 }
 
 /*

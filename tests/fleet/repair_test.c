@@ -2,160 +2,82 @@
 #include "fleet_fixture.h"
 
 #include <stdio.h>
-
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* What an emit repairs, a pull repairs: the same cache ends the same. */
 
-/* The end of a file's name, and what becomes of it. */
-struct damage {
+#define FLIPPED NULL /* a bit of its middle is another */
+
+/* What becomes of a file of the first kernel of the pool that has one. */
+static const struct {
 	const char *name;
-	const char *ending;
-	void (*harm)(const char *path);
+	const char *file;   /* its name, as the shell matches it */
+	const char *script; /* $F is it */
+} damages[] = {
+	{ "a binary that is not there", "*.cubin", "rm $F" },
+	{ "a binary that is cut short", "*.cubin", HALVE_IT },
+	{ "a binary that is empty", "*.cubin", ": >$F" },
+	{ "a binary of zeros", "*.cubin", ZERO_IT },
+	{ "a binary with a bit that is another", "*.cubin", FLIPPED },
+	{ "a binary that is a link", "*.cubin", "ln -sf /dev/null $F" },
+	{ "a text that is not there", "*.ptx", "rm $F" },
+	{ "a text that is cut short", "*.ptx", HALVE_IT },
+	{ "a text that is empty", "*.ptx", ": >$F" },
+	{ "a text of zeros", "*.ptx", ZERO_IT },
+	{ "a text with a bit that is another", "*.ptx", FLIPPED },
+	{ "no group file", "__grp__*", "rm $F" },
+	{ "a group file that is cut short", "__grp__*", HALVE_IT },
+	{ "a group file of zeros", "__grp__*", ZERO_IT },
+	{ "a group file of another place", "__grp__*",
+	  "sed -i s,$PWD,/elsewhere, $F" },
+	{ "metadata that is cut short", "[!_]*.json", HALVE_IT },
+	{ "metadata that is not there", "[!_]*.json", "rm $F" },
+	{ "metadata with a bit that is another", "[!_]*.json", FLIPPED },
 };
-
-static void remove_it(const char *path)
-{
-	SYS(unlink(path));
-}
-
-static void halve(const char *path)
-{
-	SYS(truncate(path, (off_t)(read_file(path).size / 2)));
-}
-
-static void empty(const char *path)
-{
-	SYS(truncate(path, 0));
-}
-
-static void zero(const char *path)
-{
-	const size_t size = read_file(path).size;
-
-	write_file(path, (struct tkb_bytes){ test_alloc(size), size });
-}
-
-static void flip_middle(const char *path)
-{
-	flip(path, 8);
-}
-
-static void change_place(const char *path)
-{
-	edit_file(path, test_folder(), "/elsewhere");
-}
-
-static void link_it(const char *path)
-{
-	SYS(unlink(path));
-	SYS(symlink("/dev/null", path));
-}
-
-static const struct damage damages[] = {
-	{ "a binary that is not there", ".cubin", remove_it },
-	{ "a binary that is cut short", ".cubin", halve },
-	{ "a binary that is empty", ".cubin", empty },
-	{ "a binary of zeros", ".cubin", zero },
-	{ "a binary with a bit that is another", ".cubin", flip_middle },
-	{ "a binary that is a link", ".cubin", link_it },
-	{ "a text that is not there", ".ptx", remove_it },
-	{ "a text that is cut short", ".ptx", halve },
-	{ "a text that is empty", ".ptx", empty },
-	{ "a text of zeros", ".ptx", zero },
-	{ "a text with a bit that is another", ".ptx", flip_middle },
-	{ "no group file", "__grp__", remove_it },
-	{ "a group file that is cut short", "__grp__", halve },
-	{ "a group file of zeros", "__grp__", zero },
-	{ "a group file of another place", "__grp__", change_place },
-	{ "metadata that is cut short", ".json", halve },
-	{ "metadata that is not there", ".json", remove_it },
-	{ "metadata with a bit that is another", ".json", flip_middle },
-};
-
-/* The damage's file, in the first kernel of the pool. */
-static const char *find_file(const char *root, const struct damage *damage)
-{
-	const bool is_group = strcmp(damage->ending, "__grp__") == 0;
-
-	for (const char **key = pool_keys(); *key != NULL; key++) {
-		const char *folder = text("%s/%s", root, *key);
-
-		if (!exists(folder))
-			continue;
-		for (const char **name = list(folder); *name != NULL; name++) {
-			const size_t size = strlen(*name);
-			const size_t length = strlen(damage->ending);
-			const bool names_group =
-				strncmp(*name, "__grp__", 7) == 0;
-
-			if (is_group ? names_group
-			             : !names_group && size > length &&
-			                       strcmp(*name + size - length,
-			                              damage->ending) == 0)
-				return text("%s/%s", folder, *name);
-		}
-	}
-	fail_msg("the pool has no '%s'", damage->ending);
-	return NULL;
-}
 
 static void clear(const char *folder)
 {
-	CHECK_INT(run("rm", "-rf", folder, NULL).status, 0);
+	shell("rm -rf %s", folder);
+}
+
+static void emit_to(const char *root)
+{
+	OK(tkb_emit(test_bundle("x.tkb"), root, NULL, NULL, ERR));
 }
 
 /* A whole cache, written since boot or, not trusted, some time before. */
 static void arrange(const char *root, bool is_trusted)
 {
-	struct tkb_bundle *bundle = NULL;
-
 	clear(root);
-	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
-	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
-	tkb_bundle_close(bundle);
+	emit_to(root);
 	if (!is_trusted)
 		clear(text("%s/.tkbundle", root));
 }
 
-static void emit_again(const char *root)
-{
-	struct tkb_bundle *bundle = NULL;
-
-	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
-	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
-	tkb_bundle_close(bundle);
-}
-
-static void compare(const char *what, const char *emitted, const char *pulled)
-{
-	const struct outcome outcome =
-		run("diff", "-r", "--exclude=.tkbundle", emitted, pulled, NULL);
-
-	if (outcome.status != 0)
-		fail_msg("%s: %s", what, outcome.out);
-}
-
-static void check_ends_the_same(const struct damage *damage, bool is_trusted)
+static void check_ends_the_same(size_t index, bool is_trusted)
 {
 	const char *root = text("%s/root", test_folder());
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
-	arrange(root, is_trusted);
-	damage->harm(find_file(root, damage));
-	emit_again(root);
-	clear("emitted");
-	SYS(rename(root, "emitted"));
-	arrange(root, is_trusted);
-	damage->harm(find_file(root, damage));
-	(void)pull_all(remote, root);
-	clear("pulled");
-	SYS(rename(root, "pulled"));
-	compare(text("%s, %s", damage->name,
-	             is_trusted ? "since boot" : "before"),
-	        "emitted", "pulled");
+	for (int is_pulled = 0; is_pulled < 2; is_pulled++) {
+		const char *kept = is_pulled ? "pulled" : "emitted";
+
+		arrange(root, is_trusted);
+		shell("set -- root/*/%s; F=$1; test -e $F; ln -sf $F harmed;"
+		      "%s",
+		      damages[index].file,
+		      damages[index].script != FLIPPED ? damages[index].script
+		                                       : ":");
+		if (damages[index].script == FLIPPED)
+			flip("harmed", 8);
+		if (is_pulled)
+			(void)pull_all(remote, root);
+		else
+			emit_to(root);
+		clear(kept);
+		SYS(rename(root, kept));
+	}
+	shell("diff -r --exclude=.tkbundle emitted pulled");
 }
 
 static void push_some(void)
@@ -171,15 +93,19 @@ static void push_some(void)
 TEST(repair, of_what_a_power_failure_left_is_a_pulls_as_an_emits)
 {
 	push_some();
-	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++)
-		check_ends_the_same(&damages[i], false);
+	EACH(i, damages) {
+		test_name_row(damages[i].name);
+		check_ends_the_same(i, false);
+	}
 }
 
 TEST(repair, of_what_was_harmed_since_boot_is_a_pulls_as_an_emits)
 {
 	push_some();
-	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++)
-		check_ends_the_same(&damages[i], true);
+	EACH(i, damages) {
+		test_name_row(damages[i].name);
+		check_ends_the_same(i, true);
+	}
 }
 
 /* Nothing is known of what is in `root` since boot. */
@@ -315,25 +241,14 @@ TEST(repair, waits_for_no_slow_remote_though_there_is_no_deadline)
 	CHECK(now_ms() - start < 30000);
 }
 
-static bool is_after_some_questions(void *self)
-{
-	unsigned *questions = self;
-
-	return ++*questions > 20;
-}
-
 TEST(repair, ends_with_the_pull_where_the_caller_says_so)
 {
 	const char *root = text("%s/root", test_folder());
 	struct tkb_remote *remote = arrange_slow(root, 60000);
-	unsigned questions = 0;
+	struct countdown questions = { .left = 20 };
 	const struct tkb_pull_options options = {
-		SIZED(options),
-		.emit = &CHOSEN(
-			tkb_emit_options,
-			.watch = &CHOSEN(tkb_watch, .self = &questions,
-		                         .is_cancelled =
-		                                 is_after_some_questions))
+		SIZED(options), .emit = &CHOSEN(tkb_emit_options,
+		                                .watch = count_down(&questions))
 	};
 	struct tkb_error err = { 0 };
 

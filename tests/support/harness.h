@@ -282,6 +282,10 @@ bool become_nobody(const char *path);
 /* Run a shell command, made as by printf. No part of it may fail. */
 void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For a shell: what becomes of the file $F; the second after a power failure. */
+#define HALVE_IT "truncate -s $(($(stat -c %s $F) / 2)) $F"
+#define ZERO_IT "size=$(stat -c %s $F); : >$F; truncate -s $size $F"
+
 /* Make of a script of the shell a program, in the test's folder; its path. */
 const char *write_script(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -2,8 +2,6 @@
 #include "registry.h"
 
 #include <stdlib.h>
-#include <time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
