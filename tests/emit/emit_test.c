@@ -745,12 +745,10 @@ struct racer {
 static void *race(void *argument)
 {
 	struct racer *racer = argument;
-	const struct tkb_emit_options options = { SIZED(options),
-		                                  .threads = 2 };
-
 	(void)pthread_barrier_wait(racer->barrier);
-	racer->rc =
-		tkb_emit(racer->bundle, "out", &options, &racer->report, NULL);
+	racer->rc = tkb_emit(racer->bundle, "out",
+	                     &CHOSEN(tkb_emit_options, .threads = 2),
+	                     &racer->report, NULL);
 	return NULL;
 }
 
@@ -896,15 +894,12 @@ TEST(emit, cancelled_leaves_whole_entries_and_nothing_else)
 TEST(emit, tells_how_far_it_is)
 {
 	struct countdown patience = { 0 };
-	const struct tkb_emit_options options = {
-		SIZED(options),
-		.watch = look_on(&patience),
-	};
-
 	pack_two_devices();
 	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-	OK(tkb_emit(bundle, "out", &options, NULL, ERR));
+	OK(tkb_emit(bundle, "out",
+	            &CHOSEN(tkb_emit_options, .watch = look_on(&patience)),
+	            NULL, ERR));
 	check_told_all(&patience);
 }
 

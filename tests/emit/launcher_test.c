@@ -560,13 +560,11 @@ TEST(launcher, can_be_cancelled_at_each_launcher_and_frame)
 
 	for (unsigned asked = 0; asked <= steps; asked++) {
 		struct countdown patience = { .left = asked };
-		const struct tkb_launchers_options options = {
-			SIZED(options),
-			.watch = count_down(&patience),
-		};
-
-		CHECK_INT(tkb_launchers_open(bundle, "out", &options,
-		                             &launchers, ERR),
+		CHECK_INT(tkb_launchers_open(
+				  bundle, "out",
+				  &CHOSEN(tkb_launchers_options,
+		                          .watch = count_down(&patience)),
+				  &launchers, ERR),
 		          asked < steps ? TKB_ERR_CANCELLED : TKB_OK);
 		CHECK((launchers != NULL) == (asked == steps));
 		CHECK(asked < steps || patience.done == steps);

@@ -338,14 +338,12 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 TEST(relocate, tells_how_far_it_is)
 {
 	struct countdown patience = { 0 };
-	const struct tkb_relocate_options options = {
-		SIZED(options),
-		.watch = look_on(&patience),
-	};
-
 	arrange_moved("triton-3.6.0-cpu");
 
-	OK(tkb_relocate("moved", &options, NULL, ERR));
+	OK(tkb_relocate(
+		"moved",
+		&CHOSEN(tkb_relocate_options, .watch = look_on(&patience)),
+		NULL, ERR));
 	check_told_all(&patience);
 }
 

@@ -266,15 +266,13 @@ TEST(uses, can_be_cancelled)
 TEST(uses, tell_how_far_they_are)
 {
 	struct countdown seen = { 0 };
-	const struct tkb_uses_options options = {
-		SIZED(options),
-		.watch = look_on(&seen),
-	};
 	struct tkb_uses *uses = NULL;
 
 	arrange_emitted("triton-3.6.0-cpu");
 
-	OK(tkb_uses_open("out", &options, &uses, ERR));
+	OK(tkb_uses_open("out",
+	                 &CHOSEN(tkb_uses_options, .watch = look_on(&seen)),
+	                 &uses, ERR));
 	CHECK(!seen.went_wrong);
 	CHECK_INT(seen.done, count_names("out") - 1);
 	CHECK_INT(seen.total, seen.done);

@@ -142,12 +142,10 @@ static int push_bundle(struct tkb_remote *remote, const struct end *end,
 static int clean_up(struct tkb_remote *remote, const struct end *end,
                     struct tkb_error *err)
 {
-	const struct tkb_remote_gc_options options = {
-		SIZED(options), .watch = end->watch,
-		.deadline_ms = end->deadline_ms
-	};
-
-	return tkb_remote_gc(remote, &options, NULL, err);
+	return tkb_remote_gc(remote,
+	                     &CHOSEN(tkb_remote_gc_options, .watch = end->watch,
+	                             .deadline_ms = end->deadline_ms),
+	                     NULL, err);
 }
 
 static int verify(struct tkb_remote *remote, const struct end *end,

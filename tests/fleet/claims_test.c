@@ -35,7 +35,7 @@ static struct tkb_remote *open_tiers(const char *urls, unsigned stall_ms)
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	const uint64_t start = now_ms();
 

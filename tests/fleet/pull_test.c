@@ -311,7 +311,7 @@ TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 {
 	struct tkb_remote *remote = arrange_three();
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	const struct tkb_collect_report wanted = weigh(pool());
 	struct tkb_pull_report report = { SIZED(report) };
@@ -332,7 +332,7 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 {
 	struct tkb_remote *remote = arrange_three();
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_pull_report report = { SIZED(report) };
 	const char **blobs = blob_files("remote");
@@ -355,7 +355,7 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_collect_options collect = { SIZED(collect) };
 	struct tkb_push_options lean = { SIZED(lean), .collect = &collect,

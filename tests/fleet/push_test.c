@@ -412,10 +412,8 @@ static void note_upload(void *self, uint64_t done, uint64_t total)
 static uint64_t size_of_entries(const char *root)
 {
 	struct tkb_collect_report report = { SIZED(report) };
-	const struct tkb_collect_options options = { SIZED(options),
-		                                     .is_dry_run = true };
-
-	OK(tkb_collect(root, &options, NULL, &report, ERR));
+	OK(tkb_collect(root, &CHOSEN(tkb_collect_options, .is_dry_run = true),
+	               NULL, &report, ERR));
 	return report.size;
 }
 

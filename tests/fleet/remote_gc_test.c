@@ -457,13 +457,11 @@ TEST(remote_gc, ends_when_it_is_told_so)
 	OK(tkb_ref_delete(three.remote, REF, NULL, ERR));
 	for (unsigned patience = 0; patience < 2; patience++) {
 		struct countdown left = { .left = patience };
-		const struct tkb_remote_gc_options options = {
-			SIZED(options),
-			.has_grace = true,
-			.watch = count_down(&left),
-		};
-
-		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, ERR),
+		CHECK_INT(tkb_remote_gc(three.remote,
+		                        &CHOSEN(tkb_remote_gc_options,
+		                                .has_grace = true,
+		                                .watch = count_down(&left)),
+		                        NULL, ERR),
 		          TKB_ERR_CANCELLED);
 	}
 	CHECK(count_texts(blob_files("remote")) != 0);

@@ -96,15 +96,13 @@ static void must_push(const struct server *redis, const char *root,
 		SIZED(collect),
 		.profile = profile,
 	};
-	const struct tkb_push_options options = {
-		SIZED(options),
-		.layout = TKB_PUSH_LAYOUT_TRITON,
-		.collect = &collect,
-	};
 	struct tkb_remote *remote = must_open_remote(
 		text("redis://127.0.0.1:%u", redis->port), NULL);
 
-	OK(tkb_push(remote, NULL, root, &options, NULL, ERR));
+	OK(tkb_push(remote, NULL, root,
+	            &CHOSEN(tkb_push_options, .layout = TKB_PUSH_LAYOUT_TRITON,
+	                    .collect = &collect),
+	            NULL, ERR));
 }
 
 /* How often values were set, by whomever. */

@@ -171,7 +171,7 @@ TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 TEST(unread, records_are_told_by_the_result_where_the_rest_is_a_bundle)
 {
 	struct tkb_remote *remote = arrange();
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(LARGE);
+	BUF(got, LARGE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_launchers *launchers = NULL;

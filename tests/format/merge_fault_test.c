@@ -207,11 +207,9 @@ TEST(merge, can_be_cancelled_at_each_frame)
 	arrange_two();
 	for (size_t i = 0; i < 2; i++) {
 		struct countdown patience = { .left = i };
-		const struct tkb_merge_options options = {
-			SIZED(options), .watch = count_down(&patience)
-		};
-
-		check_fails(&options, TKB_ERR_CANCELLED, "");
+		check_fails(&CHOSEN(tkb_merge_options,
+		                    .watch = count_down(&patience)),
+		            TKB_ERR_CANCELLED, "");
 	}
 }
 

@@ -34,7 +34,7 @@ static const char *path_of(size_t count, size_t name)
 /* A stream of one member with the bytes "xyz". */
 static struct tkb_bytes stream_of(const char *path)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
+	BUF(buf, LIMIT);
 	char *copy;
 
 	tkb_tar_add(&buf, path, tkb_text("xyz"));

@@ -18,81 +18,45 @@
 
 #define SILENCE "no byte moved for 200 ms"
 
-static const char *url(unsigned port, const char *parameters)
-{
-	return text("http://bob:" SECRET "@127.0.0.1:%u/cache?%s", port,
-	            parameters);
-}
-
-/* It is a remote still: nothing has to be tried before it is written to. */
-static void empty(struct scene *scene)
-{
-	(void)scene;
-	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
-	CHECK_INT(run("mkdir", "-p", "nginx/www/cache/cas", NULL).status, 0);
-}
-
-static struct scene start(void)
-{
-	struct scene scene = arrange_scene(start_nginx(nginx_dav()).port, url);
-
-	scene.empty = empty;
-	return scene;
-}
-
 TEST(fault_http, a_pull_whose_connection_is_faulty_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing", { .harm = STALL }, SILENT },
-		{ "it hangs up at once", { .harm = CUT }, GONE("") },
-		{ "it resets the connection at once",
-		  { .harm = RESET },
-		  GONE("") },
-		{ "it hangs up at once, twice",
-		  { .harm = CUT, .times = 2 },
+		{ "it accepts and says nothing", HARM(STALL), SILENT },
+		{ "it hangs up at once", HARM(CUT), GONE("") },
+		{ "it resets the connection at once", HARM(RESET), GONE("") },
+		{ "it hangs up at once, twice", HARM(CUT, .times = 2),
 		  RIGHT(THRICE) },
-		{ "it hangs up at once, for ever",
-		  { .harm = CUT },
-		  { BUSY_OFTEN, 0, TKB_ERR_UNAVAILABLE, "" } },
-		{ "its first answer is late",
-		  { .harm = DELAY, .ms = 100 },
-		  { ONCE, 100, 0, NULL } },
-		{ "a blob is late",
-		  { .harm = DELAY, A_GET, IN_THE_BODY, .ms = 100 },
-		  { ONCE, 100, 0, NULL } },
+		{ "it hangs up at once, for ever", HARM(CUT),
+		  ENDS(BUSY_OFTEN, 0, TKB_ERR_UNAVAILABLE, "") },
+		{ "its first answer is late", HARM(DELAY, .ms = 100),
+		  ENDS(ONCE, 100, 0, NULL) },
+		{ "a blob is late", HARM(DELAY, A_GET, IN_THE_BODY, .ms = 100),
+		  ENDS(ONCE, 100, 0, NULL) },
 		{ "a blob is too late",
-		  { .harm = DELAY, A_GET, IN_THE_BODY, .ms = 1000 },
-		  SILENT },
+		  HARM(DELAY, A_GET, IN_THE_BODY, .ms = 1000), SILENT },
 		{ "a blob comes so slowly that it is not done in time",
-		  { .harm = TRICKLE, A_GET, IN_THE_BODY, .ms = 100 },
-		  LATE },
-		{ "a blob stalls",
-		  { .harm = STALL, A_GET, IN_THE_BODY },
-		  { HASTY_THRICE, 3 * STALL_MS, TKB_ERR_UNAVAILABLE,
-		    SILENCE } },
+		  HARM(TRICKLE, A_GET, IN_THE_BODY, .ms = 100), LATE },
+		{ "a blob stalls", HARM(STALL, A_GET, IN_THE_BODY),
+		  ENDS(HASTY_THRICE, 3 * STALL_MS, TKB_ERR_UNAVAILABLE,
+		       SILENCE) },
 		{ "a blob stalls once",
-		  { .harm = STALL, A_GET, IN_THE_BODY, .times = 1 },
-		  { HASTY_OFTEN, 500, 0, NULL } },
+		  HARM(STALL, A_GET, IN_THE_BODY, .times = 1),
+		  ENDS(HASTY_OFTEN, 500, 0, NULL) },
 		{ "a blob is cut twice",
-		  { .harm = CUT, A_GET, IN_THE_BODY, .times = 2 },
-		  RIGHT(THRICE) },
+		  HARM(CUT, A_GET, IN_THE_BODY, .times = 2), RIGHT(THRICE) },
 		{ "a blob is cut three times",
-		  { .harm = CUT, A_GET, IN_THE_BODY, .times = 3 },
-		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "" } },
-		{ "the listing stalls",
-		  { .harm = STALL, A_LISTING, IN_THE_BODY },
+		  HARM(CUT, A_GET, IN_THE_BODY, .times = 3),
+		  ENDS(THRICE, 0, TKB_ERR_UNAVAILABLE, "") },
+		{ "the listing stalls", HARM(STALL, A_LISTING, IN_THE_BODY),
 		  SILENT },
-		{ "the listing is cut",
-		  { .harm = CUT, A_LISTING, IN_THE_BODY },
+		{ "the listing is cut", HARM(CUT, A_LISTING, IN_THE_BODY),
 		  GONE("") },
 		{ "a record is cut",
-		  { .harm = CUT, A_RECORD, .skip = 1, IN_THE_BODY },
-		  GONE("") },
-		{ "a blob's head is cut",
-		  { .harm = CUT, A_GET, .at = 30 },
+		  HARM(CUT, A_RECORD, .skip = 1, IN_THE_BODY), GONE("") },
+		{ "a blob's head is cut", HARM(CUT, A_GET, .at = 30),
 		  GONE("") },
 	};
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 
 	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
@@ -101,28 +65,26 @@ TEST(fault_http, a_pull_to_which_is_lied_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
 		{ "a blob is told too long",
-		  { .harm = LIE, A_GET, THE_LENGTH, .by = 100 },
-		  SILENT },
+		  HARM(LIE, A_GET, THE_LENGTH, .by = 100), SILENT },
 		{ "a blob is told too short",
-		  { .harm = LIE, A_GET, THE_LENGTH, .by = -100 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  HARM(LIE, A_GET, THE_LENGTH, .by = -100),
+		  ENDS(ONCE, 0, TKB_ERR_UNAVAILABLE, "") },
 		{ "a blob is told to be huge",
-		  { .harm = LIE, A_GET, THE_LENGTH, .by = 2000000000 },
-		  { HASTY_ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  HARM(LIE, A_GET, THE_LENGTH, .by = 2000000000),
+		  ENDS(HASTY_ONCE, 0, TKB_ERR_UNAVAILABLE, "") },
 		{ "a record is told too long",
-		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = 100 },
+		  HARM(LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = 100),
 		  SILENT },
 		{ "a record is told too short",
-		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = -100 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early" } },
-		{ "a bit of a blob is flipped",
-		  { .harm = FLIP, A_GET, IN_THE_BODY },
+		  HARM(LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = -100),
+		  ENDS(ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early") },
+		{ "a bit of a blob is flipped", HARM(FLIP, A_GET, IN_THE_BODY),
 		  CORRUPT },
 		{ "a bit of a record is flipped",
-		  { .harm = FLIP, A_RECORD, .skip = 1, IN_THE_BODY },
-		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		  HARM(FLIP, A_RECORD, .skip = 1, IN_THE_BODY),
+		  ENDS(ONCE, 0, TKB_ERR_CORRUPT, "another digest") },
 	};
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 
 	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
@@ -145,63 +107,53 @@ TEST(fault_http, a_pull_that_gets_other_answers_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
 		{ "200 with an empty body for a blob",
-		  { .harm = ANSWER, A_GET, .answer = EMPTY },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early" } },
+		  HARM(ANSWER, A_GET, .answer = EMPTY),
+		  ENDS(ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early") },
 		{ "200 with an empty body for a blob, then success",
-		  { .harm = ANSWER, A_GET, .answer = EMPTY, .times = 1 },
+		  HARM(ANSWER, A_GET, .answer = EMPTY, .times = 1),
 		  RIGHT(THRICE) },
 		{ "200 with nothing for a blob",
-		  { .harm = ANSWER, A_GET, .answer = NOTHING },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early" } },
+		  HARM(ANSWER, A_GET, .answer = NOTHING),
+		  ENDS(ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early") },
 		{ "200 with nothing for everything",
-		  { .harm = ANSWER, .request = " /cache", .answer = NOTHING },
+		  HARM(ANSWER, .request = " /cache", .answer = NOTHING),
 		  GONE("") },
 		{ "500, then success",
-		  { .harm = ANSWER, A_GET, .answer = BROKEN, .times = 1 },
+		  HARM(ANSWER, A_GET, .answer = BROKEN, .times = 1),
 		  RIGHT(THRICE) },
 		{ "500 twice, then success",
-		  { .harm = ANSWER, A_GET, .answer = BROKEN, .times = 2 },
+		  HARM(ANSWER, A_GET, .answer = BROKEN, .times = 2),
 		  RIGHT(THRICE) },
-		{ "500 for ever",
-		  { .harm = ANSWER, A_GET, .answer = BROKEN },
-		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "500" } },
+		{ "500 for ever", HARM(ANSWER, A_GET, .answer = BROKEN),
+		  ENDS(THRICE, 0, TKB_ERR_UNAVAILABLE, "500") },
 		{ "503 to the first question, then success",
-		  { .harm = ANSWER,
-		    .request = "GET ",
-		    .answer = BUSY,
-		    .times = 1 },
+		  HARM(ANSWER, .request = "GET ", .answer = BUSY, .times = 1),
 		  RIGHT(THRICE) },
 		{ "429 for a second, then success",
-		  { .harm = ANSWER, A_GET, .answer = ENOUGH("1"), .times = 1 },
-		  { THRICE, 1000, 0, NULL } },
+		  HARM(ANSWER, A_GET, .answer = ENOUGH("1"), .times = 1),
+		  ENDS(THRICE, 1000, 0, NULL) },
 		{ "429 for an hour",
-		  { .harm = ANSWER, A_GET, .answer = ENOUGH("3600") },
-		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429" } },
+		  HARM(ANSWER, A_GET, .answer = ENOUGH("3600")),
+		  ENDS(HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429") },
 		{ "429 until a day that is far away",
-		  { .harm = ANSWER,
-		    A_GET,
-		    .answer = ENOUGH("Wed, 21 Oct 2099 07:28:00 GMT") },
-		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429" } },
+		  HARM(ANSWER, A_GET,
+		       .answer = ENOUGH("Wed, 21 Oct 2099 07:28:00 GMT")),
+		  ENDS(HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429") },
 		{ "429 for no time at all, for ever",
-		  { .harm = ANSWER, A_GET, .answer = ENOUGH("0") },
-		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429" } },
+		  HARM(ANSWER, A_GET, .answer = ENOUGH("0")),
+		  ENDS(HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429") },
 		{ "429 for what makes no sense, then success",
-		  { .harm = ANSWER,
-		    A_GET,
-		    .answer = ENOUGH("-99999999999999999999"),
-		    .times = 1 },
+		  HARM(ANSWER, A_GET, .answer = ENOUGH("-99999999999999999999"),
+		       .times = 1),
 		  RIGHT(THRICE) },
 		{ "a redirect that leads back",
-		  { .harm = ANSWER, A_GET, .answer = LOOP },
-		  GONE("redirect") },
-		{ "another protocol",
-		  { .harm = ANSWER, A_GET, .answer = NOT_HTTP },
+		  HARM(ANSWER, A_GET, .answer = LOOP), GONE("redirect") },
+		{ "another protocol", HARM(ANSWER, A_GET, .answer = NOT_HTTP),
 		  GONE("") },
-		{ "403",
-		  { .harm = ANSWER, A_GET, .answer = NO },
-		  { THRICE, 0, TKB_ERR_DENIED, "403" } },
+		{ "403", HARM(ANSWER, A_GET, .answer = NO),
+		  ENDS(THRICE, 0, TKB_ERR_DENIED, "403") },
 	};
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 
 	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
@@ -211,10 +163,10 @@ TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
 	static const struct fault fault = {
 		.harm = ANSWER, A_GET, .answer = ENOUGH("3600"), .times = 1
 	};
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 	struct proxy proxy = start_proxy(scene.port, &fault, 1);
 	const struct attempt attempt =
-		pull_from(url(proxy.port, THRICE), "pulled");
+		pull_from(scene_url(&scene, proxy.port, THRICE), "pulled");
 
 	CHECK_OK(attempt.rc, &attempt.err);
 	CHECK_INT(count_right(&scene, "pulled"), scene.entry_count);
@@ -225,7 +177,7 @@ TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
 TEST(fault_http, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
 {
 	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
 }
@@ -235,7 +187,7 @@ static size_t count_pulled(const struct scene *scene, struct fault fault)
 	struct proxy proxy = start_proxy(scene->port, &fault, 1);
 	const char *root = text("%s/part-%u", test_folder(), proxy.port);
 	const struct attempt attempt =
-		pull_from(scene->url(proxy.port, ONCE), root);
+		pull_from(scene_url(scene, proxy.port, ONCE), root);
 
 	CHECK(attempt.rc < 0);
 	stop_proxy(&proxy);
@@ -247,7 +199,7 @@ TEST(fault_http, of_several_frames_those_that_are_whole_are_emitted)
 {
 	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
 	const struct scene scene =
-		arrange_large_scene(start_nginx(nginx_dav()).port, url);
+		arrange_large_scene(start_nginx(nginx_dav()).port, NGINX_FORM);
 	struct fault fault = cut;
 	size_t count;
 
@@ -265,7 +217,7 @@ TEST(fault_http, of_several_frames_those_that_are_whole_are_emitted)
 /* What has come is not asked for again. */
 TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
 {
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 	const struct fault cut = { .harm = CUT,
 		                   A_GET,
 		                   THE_BODY,
@@ -273,7 +225,7 @@ TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
 		                   .times = 1 };
 	struct proxy proxy = start_proxy(scene.port, &cut, 1);
 	const struct attempt attempt =
-		pull_from(url(proxy.port, THRICE), "pulled");
+		pull_from(scene_url(&scene, proxy.port, THRICE), "pulled");
 
 	CHECK_OK(attempt.rc, &attempt.err);
 	CHECK_INT(proxy.counts->met[0], 2);
@@ -283,40 +235,32 @@ TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
 TEST(fault_http, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing", { .harm = STALL }, SILENT },
-		{ "it hangs up at once", { .harm = CUT }, GONE("") },
-		{ "it hangs up after the blob",
-		  { .harm = CUT, A_PUT, .at = 1 },
+		{ "it accepts and says nothing", HARM(STALL), SILENT },
+		{ "it hangs up at once", HARM(CUT), GONE("") },
+		{ "it hangs up after the blob", HARM(CUT, A_PUT, .at = 1),
 		  GONE("") },
 		{ "it hangs up after the blob, twice",
-		  { .harm = CUT, A_PUT, .at = 1, .times = 2 },
-		  RIGHT(THRICE) },
-		{ "it says nothing after the blob",
-		  { .harm = STALL, A_PUT, .at = 1 },
+		  HARM(CUT, A_PUT, .at = 1, .times = 2), RIGHT(THRICE) },
+		{ "it says nothing after the blob", HARM(STALL, A_PUT, .at = 1),
 		  SILENT },
 		{ "500 for the blob, then success",
-		  { .harm = ANSWER, A_PUT, .answer = BROKEN, .times = 1 },
+		  HARM(ANSWER, A_PUT, .answer = BROKEN, .times = 1),
 		  RIGHT(THRICE) },
 		{ "500 for the blob, for ever",
-		  { .harm = ANSWER, A_PUT, .answer = BROKEN },
-		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "500" } },
-		{ "403 for the blob",
-		  { .harm = ANSWER, A_PUT, .answer = NO },
-		  { THRICE, 0, TKB_ERR_DENIED, "403" } },
+		  HARM(ANSWER, A_PUT, .answer = BROKEN),
+		  ENDS(THRICE, 0, TKB_ERR_UNAVAILABLE, "500") },
+		{ "403 for the blob", HARM(ANSWER, A_PUT, .answer = NO),
+		  ENDS(THRICE, 0, TKB_ERR_DENIED, "403") },
 		{ "200 for the blob, which is not stored",
-		  { .harm = ANSWER, A_PUT, .answer = EMPTY },
-		  RIGHT(ONCE) },
+		  HARM(ANSWER, A_PUT, .answer = EMPTY), RIGHT(ONCE) },
 		{ "the record does not arrive whole",
-		  { .harm = CUT, AN_ADD, IN_THE_BODY, .is_upload = true },
-		  GONE("") },
-		{ "it hangs up after the record",
-		  { .harm = CUT, AN_ADD, .at = 1 },
+		  HARM(CUT, AN_ADD, IN_THE_BODY, .is_upload = true), GONE("") },
+		{ "it hangs up after the record", HARM(CUT, AN_ADD, .at = 1),
 		  GONE("") },
 		{ "it hangs up after the record, twice",
-		  { .harm = CUT, AN_ADD, .at = 1, .times = 2 },
-		  RIGHT(THRICE) },
+		  HARM(CUT, AN_ADD, .at = 1, .times = 2), RIGHT(THRICE) },
 	};
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 
 	check_pushes(&scene, cases, TKB_COUNT_OF(cases));
 }
@@ -325,7 +269,7 @@ TEST(fault_http, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
 TEST(fault_http, a_blob_that_is_cut_on_its_way_up_is_whole_or_not_there)
 {
 	static const struct fault cut = { .harm = CUT, A_PUT, THE_BODY };
-	struct scene scene = start();
+	struct scene scene = nginx_scene();
 
 	check_cut_pushes(&scene, &cut, EITHER, "");
 }

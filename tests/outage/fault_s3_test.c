@@ -17,25 +17,22 @@
 	"<Error><Code>SlowDown</Code><Message>Please reduce your rate."        \
 	"</Message></Error>"
 
-static const char *bucket;
-
-static const char *url(unsigned port, const char *parameters)
+static const char *form_of(const char *bucket)
 {
-	return text("s3://%s/cache?endpoint=http://127.0.0.1:%u&%s", bucket,
-	            port, parameters);
+	return text("s3://%s/cache?endpoint=http://127.0.0.1:%%u&%%s", bucket);
 }
 
 static void empty(struct scene *scene)
 {
-	bucket = new_bucket("later");
-	scene->direct = url(scene->port, "");
+	scene->form = form_of(new_bucket("later"));
+	scene->direct = scene_url(scene, scene->port, "");
 }
 
 static struct scene start(void)
 {
 	start_s3();
-	bucket = new_bucket("faults");
-	struct scene scene = arrange_scene(s3_port(), url);
+	struct scene scene =
+		arrange_scene(s3_port(), form_of(new_bucket("faults")));
 
 	scene.empty = empty;
 	return scene;
@@ -44,23 +41,20 @@ static struct scene start(void)
 TEST(fault_s3, a_pull_that_meets_a_fault_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing",
-		  { .harm = STALL },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it accepts and says nothing", HARM(STALL),
+		  ENDS(HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "") },
 		{ "a blob is cut twice",
-		  { .harm = CUT, A_BLOB, IN_THE_BODY, .times = 2 },
-		  RIGHT(THRICE) },
+		  HARM(CUT, A_BLOB, IN_THE_BODY, .times = 2), RIGHT(THRICE) },
 		{ "a blob is cut three times",
-		  { .harm = CUT, A_BLOB, IN_THE_BODY, .times = 3 },
-		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  HARM(CUT, A_BLOB, IN_THE_BODY, .times = 3),
+		  ENDS(THRICE, 0, TKB_ERR_UNAVAILABLE, "") },
 		{ "it is asked to slow down once",
-		  { .harm = ANSWER, A_BLOB, .answer = SLOW_DOWN, .times = 1 },
+		  HARM(ANSWER, A_BLOB, .answer = SLOW_DOWN, .times = 1),
 		  RIGHT(THRICE) },
 		{ "it is asked to slow down for ever",
-		  { .harm = ANSWER, A_BLOB, .answer = SLOW_DOWN },
-		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "503" } },
-		{ "a bit of a blob is flipped",
-		  { .harm = FLIP, A_BLOB, IN_THE_BODY },
+		  HARM(ANSWER, A_BLOB, .answer = SLOW_DOWN),
+		  ENDS(HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "503") },
+		{ "a bit of a blob is flipped", HARM(FLIP, A_BLOB, IN_THE_BODY),
 		  CORRUPT },
 	};
 	const struct scene scene = start();
@@ -73,21 +67,17 @@ TEST(fault_s3, what_is_changed_on_its_way_up_is_not_stored)
 {
 	static const struct fault_case cases[] = {
 		{ "a bit of a blob is flipped",
-		  { .harm = FLIP, A_BLOB, IN_THE_BODY, .is_upload = true },
+		  HARM(FLIP, A_BLOB, IN_THE_BODY, .is_upload = true),
 		  GONE("changed on their way") },
 		{ "a bit of a record is flipped",
-		  { .harm = FLIP, A_RECORD, IN_THE_BODY, .is_upload = true },
+		  HARM(FLIP, A_RECORD, IN_THE_BODY, .is_upload = true),
 		  GONE("changed on their way") },
 		{ "a bit of a blob is flipped, then not",
-		  { .harm = FLIP,
-		    A_BLOB,
-		    IN_THE_BODY,
-		    .is_upload = true,
-		    .times = 1 },
+		  HARM(FLIP, A_BLOB, IN_THE_BODY, .is_upload = true,
+		       .times = 1),
 		  RIGHT(THRICE) },
 		{ "a blob is cut",
-		  { .harm = CUT, A_BLOB, IN_THE_BODY, .is_upload = true },
-		  GONE("") },
+		  HARM(CUT, A_BLOB, IN_THE_BODY, .is_upload = true), GONE("") },
 	};
 	struct scene scene = start();
 

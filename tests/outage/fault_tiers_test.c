@@ -3,17 +3,6 @@
 
 /* A remote of several tiers, some of which are not as they should be. */
 
-static const char *url(unsigned port, const char *parameters)
-{
-	return text("redis://127.0.0.1:%u?%s", port, parameters);
-}
-
-static struct scene start(struct server *server)
-{
-	*server = start_redis("");
-	return arrange_scene(server->port, url);
-}
-
 static const char *near(void)
 {
 	return text("file://%s/node", test_folder());
@@ -45,12 +34,13 @@ static void check_miss(const struct scene *scene, const char *urls,
 
 TEST(fault_tiers, a_server_that_refuses_is_a_miss)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	const struct scene scene = redis_scene();
 	const unsigned port = free_port();
 
-	check_miss(&scene, url(port, HASTY_THRICE), port, "refused");
-	struct attempt attempt = push_to(url(port, HASTY_THRICE), scene.source);
+	check_miss(&scene, scene_url(&scene, port, HASTY_THRICE), port,
+	           "refused");
+	struct attempt attempt =
+		push_to(scene_url(&scene, port, HASTY_THRICE), scene.source);
 	CHECK_INT(attempt.rc, TKB_ERR_UNAVAILABLE);
 	check_message(&attempt, attempt.name, "refused");
 }
@@ -58,16 +48,15 @@ TEST(fault_tiers, a_server_that_refuses_is_a_miss)
 TEST(fault_tiers, one_that_does_not_answer_counts_unless_it_is_to_be_ignored)
 {
 	static const struct fault stall = { .harm = STALL };
-	struct server server;
-	const struct scene scene = start(&server);
-	struct proxy proxy = start_proxy(server.port, &stall, 1);
+	const struct scene scene = redis_scene();
+	struct proxy proxy = start_proxy(scene.port, &stall, 1);
 	const unsigned ports[] = { proxy.port, free_port() };
 	static const char *const parts[] = { "no byte moved", "refused" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(ports); i++) {
-		const char *dead = url(ports[i], HASTY_ONCE);
-		const char *ignored =
-			url(ports[i], HASTY_ONCE "&on-error=ignore");
+		const char *dead = scene_url(&scene, ports[i], HASTY_ONCE);
+		const char *ignored = scene_url(&scene, ports[i],
+		                                HASTY_ONCE "&on-error=ignore");
 
 		check_right(&scene, text("%s,%s", ignored, scene.direct),
 		            text("after-%zu", i));
@@ -82,14 +71,14 @@ TEST(fault_tiers, one_that_does_not_answer_counts_unless_it_is_to_be_ignored)
 TEST(fault_tiers, one_that_did_not_answer_is_not_asked_again)
 {
 	static const struct fault stall = { .harm = STALL };
-	struct server server;
-	const struct scene scene = start(&server);
-	struct proxy proxy = start_proxy(server.port, &stall, 1);
+	const struct scene scene = redis_scene();
+	struct proxy proxy = start_proxy(scene.port, &stall, 1);
 
 	push_parts(&scene, 6, 0);
 	check_right(&scene,
 	            text("%s,%s",
-	                 url(proxy.port, HASTY_ONCE "&on-error=ignore"),
+	                 scene_url(&scene, proxy.port,
+	                           HASTY_ONCE "&on-error=ignore"),
 	                 scene.direct),
 	            "pulled");
 	CHECK_INT(proxy.counts->connections, 1);
@@ -103,8 +92,7 @@ static const char *near_blob(const struct scene *scene)
 TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_passed_over)
 {
 	static const char *const damages[] = { "", "something else" };
-	struct server server;
-	const struct scene scene = start(&server);
+	const struct scene scene = redis_scene();
 	const char *urls = text("%s,%s", near(), scene.direct);
 
 	check_right(&scene, urls, "first");
@@ -128,8 +116,7 @@ TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_passed_over)
 /* As after a crash of the node: what is near alone does not do. */
 TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_mended)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	const struct scene scene = redis_scene();
 	const char *urls = text("%s,%s", near(), scene.direct);
 
 	check_right(&scene, urls, "first");

@@ -14,31 +14,6 @@ enum {
 	GREETING = 1000 /* bytes into the server's part of the handshake */
 };
 
-static const char *redis_url(unsigned port, const char *parameters)
-{
-	return text("rediss://:" SECRET "@127.0.0.1:%u?cafile=ca.pem&%s", port,
-	            parameters);
-}
-
-static const char *careless_redis_url(unsigned port, const char *parameters)
-{
-	return text("rediss://:" SECRET "@127.0.0.1:%u?verify=false&%s", port,
-	            parameters);
-}
-
-static const char *https_url(unsigned port, const char *parameters)
-{
-	return text("https://bob:" SECRET
-	            "@127.0.0.1:%u/cache?cafile=ca.pem&%s",
-	            port, parameters);
-}
-
-static const char *careless_https_url(unsigned port, const char *parameters)
-{
-	return text("https://bob:" SECRET "@127.0.0.1:%u/cache?verify=false&%s",
-	            port, parameters);
-}
-
 static void make_certificates(void)
 {
 	make_certified("IP:127.0.0.1", 2);
@@ -65,12 +40,16 @@ static struct server start_https(const char *name)
 
 static const struct kind {
 	struct server (*start)(const char *certificate);
-	const char *(*url)(unsigned port, const char *parameters);
-	const char *(*careless)(unsigned port, const char *parameters);
+	const char *form; /* of a URL */
+	const char *careless;
 	int once_rc; /* of a pull that is cut and does not try again */
 } kinds[] = {
-	{ start_rediss, redis_url, careless_redis_url, TKB_ERR_UNAVAILABLE },
-	{ start_https, https_url, careless_https_url, EITHER },
+	{ start_rediss, "rediss://:" SECRET "@127.0.0.1:%u?cafile=ca.pem&%s",
+	  "rediss://:" SECRET "@127.0.0.1:%u?verify=false&%s",
+	  TKB_ERR_UNAVAILABLE },
+	{ start_https,
+	  "https://bob:" SECRET "@127.0.0.1:%u/cache?cafile=ca.pem&%s",
+	  "https://bob:" SECRET "@127.0.0.1:%u/cache?verify=false&%s", EITHER },
 };
 
 /* How many bytes a whole pull brings, with those of TLS. */
@@ -78,7 +57,7 @@ static uint64_t weigh_pull(const struct scene *scene)
 {
 	struct proxy proxy = start_proxy(scene->port, NULL, 0);
 	const struct attempt attempt =
-		pull_from(scene->url(proxy.port, ONCE), "weighed");
+		pull_from(scene_url(scene, proxy.port, ONCE), "weighed");
 	const uint64_t size = proxy.counts->down;
 
 	CHECK_OK(attempt.rc, &attempt.err);
@@ -94,7 +73,7 @@ TEST(fault_tls, a_pull_that_is_cut_anywhere_is_a_miss_and_right_at_another_try)
 	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
 		struct server server = kinds[i].start("server");
 		const struct scene scene =
-			arrange_scene(server.tls_port, kinds[i].url);
+			arrange_scene(server.tls_port, kinds[i].form);
 
 		check_cuts(&scene, &cut, weigh_pull(&scene), kinds[i].once_rc,
 		           "");
@@ -105,31 +84,25 @@ TEST(fault_tls, a_pull_that_is_cut_anywhere_is_a_miss_and_right_at_another_try)
 TEST(fault_tls, a_pull_that_meets_a_fault_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing",
-		  { .harm = STALL },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "" } },
-		{ "it stalls in its greeting",
-		  { .harm = STALL, .at = GREETING },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "" } },
-		{ "it greets late",
-		  { .harm = DELAY, .ms = 100 },
-		  { ONCE, 100, 0, NULL } },
+		{ "it accepts and says nothing", HARM(STALL),
+		  ENDS(HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "") },
+		{ "it stalls in its greeting", HARM(STALL, .at = GREETING),
+		  ENDS(HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "") },
+		{ "it greets late", HARM(DELAY, .ms = 100),
+		  ENDS(ONCE, 100, 0, NULL) },
 		{ "a bit of its greeting is flipped",
-		  { .harm = FLIP, .at = GREETING },
-		  GONE("") },
-		{ "a bit of a blob is flipped",
-		  { .harm = FLIP, .at = 20000 },
+		  HARM(FLIP, .at = GREETING), GONE("") },
+		{ "a bit of a blob is flipped", HARM(FLIP, .at = 20000),
 		  GONE("") },
 		{ "a bit of a blob is flipped once",
-		  { .harm = FLIP, .at = 20000, .times = 1 },
-		  RIGHT(THRICE) },
+		  HARM(FLIP, .at = 20000, .times = 1), RIGHT(THRICE) },
 	};
 
 	make_certificates();
 	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
 		struct server server = kinds[i].start("server");
 		const struct scene scene =
-			arrange_scene(server.tls_port, kinds[i].url);
+			arrange_scene(server.tls_port, kinds[i].form);
 
 		check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 		stop_server(&server, SIGTERM);
@@ -172,8 +145,8 @@ static void check_certificate(const struct kind *kind, const char *certificate,
                               const char *part)
 {
 	struct server server = kind->start(certificate);
-	const char *loud = kind->careless(server.tls_port, THRICE);
-	const char *quiet = kind->url(server.tls_port, THRICE);
+	const char *loud = text(kind->careless, server.tls_port, THRICE);
+	const char *quiet = text(kind->form, server.tls_port, THRICE);
 	const char *root = text("pulled-%u", server.tls_port);
 	const struct scene scene =
 		arrange_scene(server.tls_port, kind->careless);

@@ -5,7 +5,6 @@
 #include <tkbundle/fleet.h>
 
 #include "fault_scene.h"
-#include "nginx.h"
 
 /*
  * Many processes of few nodes pull one ref at once: a node's file tier lets one
@@ -17,59 +16,14 @@ enum {
 	PULLERS_LIMIT = 64
 };
 
-static const char *redis_url(unsigned port, const char *parameters)
-{
-	return text("redis://127.0.0.1:%u?%s", port, parameters);
-}
-
-static struct server start_plain_redis(void)
-{
-	return start_redis("");
-}
-
-static void empty_redis(const struct server *server)
-{
-	(void)ask_redis(server, "FLUSHALL", NULL);
-}
-
-static const char *redis_get(const char *hex)
-{
-	return text("\r\nGETRANGE\r\n$77\r\ntkbundle:cas:%s", hex);
-}
-
-static const char *http_url(unsigned port, const char *parameters)
-{
-	return text("http://127.0.0.1:%u/cache?%s", port, parameters);
-}
-
-static struct server start_plain_nginx(void)
-{
-	return start_nginx(nginx_dav());
-}
-
-static void empty_nginx(const struct server *server)
-{
-	(void)server;
-	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
-}
-
-static const char *http_get(const char *hex)
-{
-	return text("GET /cache/cas/%s", hex);
-}
-
-/* What the herd pulls from. */
+/* What the herd pulls from, and what asks there for a blob. */
 static const struct kind {
-	const char *(*url)(unsigned port, const char *parameters);
-	struct server (*start)(void);
-	void (*empty)(const struct server *server);
-	const char *(*get)(const char *hex); /* what asks for a blob */
-} redis_kind = { redis_url, start_plain_redis, empty_redis, redis_get },
-  http_kind = { http_url, start_plain_nginx, empty_nginx, http_get };
+	struct scene (*arrange)(void);
+	const char *get;
+} redis_kind = { redis_scene, "\r\nGETRANGE\r\n$77\r\ntkbundle:cas:%s" },
+  http_kind = { nginx_scene, "GET /cache/cas/%s" };
 
 struct herd {
-	const struct kind *kind;
-	struct server server;
 	struct scene scene;
 	struct fault faults[BLOBS + 1]; /* counts each blob, then does harm */
 	struct proxy proxy;
@@ -80,13 +34,11 @@ struct herd {
 static struct herd arrange_herd(const struct kind *kind,
                                 const struct fault *harm)
 {
-	struct herd herd = { .kind = kind,
-		             .server = kind->start(),
+	struct herd herd = { .scene = kind->arrange(),
 		             .parameters = "timeout=60s" };
 	size_t count = 0;
 
-	herd.scene = arrange_scene(herd.server.port, kind->url);
-	kind->empty(&herd.server);
+	herd.scene.empty(&herd.scene);
 	push_parts(&herd.scene, BLOBS, 0);
 	const struct notebook *blobs = list_of_blobs(&herd.scene);
 	CHECK_INT(blobs->count, BLOBS);
@@ -96,25 +48,20 @@ static struct herd arrange_herd(const struct kind *kind,
 		tkb_digest_to_hex(&blobs->items[count].digest, hex);
 		herd.faults[count] =
 			(struct fault){ .harm = PASS,
-			                .request = kind->get(hex) };
+			                .request = text(kind->get, hex) };
 	}
 	if (harm != NULL)
 		herd.faults[count++] = *harm;
-	herd.proxy = start_proxy(herd.server.port, herd.faults, count);
+	herd.proxy = start_proxy(herd.scene.port, herd.faults, count);
 	return herd;
-}
-
-static void stop_herd(struct herd *herd)
-{
-	stop_proxy(&herd->proxy);
-	stop_server(&herd->server, SIGTERM);
 }
 
 /* Puller `index` of `node`, once `gate` is open. */
 static pid_t start_puller(const struct herd *herd, unsigned node,
                           unsigned index, const int gate[2])
 {
-	const char *far = herd->kind->url(herd->proxy.port, herd->parameters);
+	const char *far =
+		scene_url(&herd->scene, herd->proxy.port, herd->parameters);
 	const char *urls =
 		text("file://%s/node-%u,%s", test_folder(), node, far);
 	const char *root = text("pulled-%u", index);
@@ -172,18 +119,12 @@ static void check_herd(const struct kind *kind, unsigned nodes, unsigned count)
 	(void)pull_all(&herd, nodes, count, 0);
 	check_all(&herd, count);
 	check_gets(&herd, nodes);
-	stop_herd(&herd);
-}
-
-static void clean_up(void)
-{
-	CHECK_INT(run("sh", "-c", "rm -rf node-* pulled-*", NULL).status, 0);
 }
 
 TEST(herd, sixteen_pullers_of_one_node_make_one_get_per_blob)
 {
 	check_herd(&redis_kind, 1, 16);
-	clean_up();
+	shell("rm -rf node-* pulled-*");
 	check_herd(&http_kind, 1, 16);
 }
 
@@ -200,7 +141,6 @@ TEST(herd, without_a_tier_of_their_own_each_asks)
 	(void)pull_all(&herd, 1, 4, 0);
 	check_all(&herd, 4);
 	check_gets(&herd, 4);
-	stop_herd(&herd);
 }
 
 /* They do not fail one after another. */
@@ -215,7 +155,6 @@ TEST(herd, sixteen_pullers_before_a_remote_that_stalls_fail_together)
 	CHECK(pull_all(&herd, 1, 16, 1) < TIMEOUT_MS + SLACK_MS);
 	for (unsigned i = 0; i < 16; i++)
 		CHECK_INT(count_right(&herd.scene, text("pulled-%u", i)), 0);
-	stop_herd(&herd);
 }
 
 TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
@@ -229,7 +168,7 @@ TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
 	/* The first blob stalls; what it is called was not known before. */
 	stop_proxy(&herd.proxy);
 	herd.faults[BLOBS].request = herd.faults[0].request;
-	herd.proxy = start_proxy(herd.server.port, herd.faults, BLOBS + 1);
+	herd.proxy = start_proxy(herd.scene.port, herd.faults, BLOBS + 1);
 	herd.parameters = "timeout=20s&stall-timeout=20s";
 	SYS(pipe(gate));
 	pid_t first = start_puller(&herd, 0, 16, gate);
@@ -244,5 +183,4 @@ TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
 	CHECK(pull_all(&herd, 1, 16, 0) < 10000);
 	check_all(&herd, 16);
 	CHECK_INT(herd.proxy.counts->met[0], 2);
-	stop_herd(&herd);
 }

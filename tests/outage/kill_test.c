@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "fault_scene.h"
-#include "nginx.h"
 
 /*
  * Pushes and pulls that are killed at any moment. Whoever comes next finds
@@ -54,25 +53,18 @@ static uint64_t some_us(uint64_t ms)
 	return (uint64_t)random() % ((ms + 2) * 1100);
 }
 
-/* A place to push to, which can be emptied. */
-struct place {
-	struct scene scene;
-	void (*empty)(void);
-};
-
-static void check_killed_pushes(const struct place *place)
+static void check_killed_pushes(struct scene *scene)
 {
-	const struct scene *scene = &place->scene;
 	uint64_t ms;
 	unsigned killed = 0;
 
-	place->empty();
+	scene->empty(scene);
 	ms = push_to(scene->direct, scene->source).ms;
 	for (unsigned i = 0; i < rounds(); i++) {
 		const char *root = text("healed-%u", i);
 		struct attempt next;
 
-		place->empty();
+		scene->empty(scene);
 		killed += kill_after(push_to, scene->direct, scene->source,
 		                     some_us(ms));
 		(void)count_sound(scene);
@@ -87,9 +79,8 @@ static void check_killed_pushes(const struct place *place)
 	CHECK(killed != 0);
 }
 
-static void check_killed_pulls(const struct place *place)
+static void check_killed_pulls(const struct scene *scene)
 {
-	const struct scene *scene = &place->scene;
 	unsigned torn = 0;
 	uint64_t ms;
 
@@ -110,103 +101,68 @@ static void check_killed_pulls(const struct place *place)
 	print_message("  %u of %u were killed in the middle\n", torn, rounds());
 }
 
-static const char *dir_url(unsigned port, const char *parameters)
+static void empty_folder(struct scene *scene)
 {
-	(void)port;
-	return text("file://%s/remote?%s", test_folder(), parameters);
+	(void)scene;
+	shell("rm -rf remote-*");
 }
 
-static void empty_dir(void)
+static struct scene folder_scene(void)
 {
-	CHECK_INT(run("rm", "-rf", "remote", NULL).status, 0);
-}
+	struct scene scene = arrange_scene(
+		0, text("file://%s/remote-%%u?%%s", test_folder()));
 
-static struct place in_dir(void)
-{
-	return (struct place){ arrange_scene(0, dir_url), empty_dir };
-}
-
-/* Names in the folder of a remote that are none of a remote. */
-static void check_no_drafts(void)
-{
-	const struct outcome found =
-		run("find", "remote", "-name", "*.tmp", NULL);
-
-	CHECK_STR(found.out, "");
+	scene.empty = empty_folder;
+	return scene;
 }
 
 TEST(kill, a_push_to_a_folder_that_is_killed_tears_nothing)
 {
-	const struct place place = in_dir();
+	struct scene scene = folder_scene();
 
-	check_killed_pushes(&place);
-	check_no_drafts();
+	check_killed_pushes(&scene);
+	CHECK_STR(run("find", "remote-0", "-name", "*.tmp", NULL).out, "");
 }
 
 TEST(kill, a_pull_from_a_folder_that_is_killed_tears_nothing)
 {
-	const struct place place = in_dir();
+	const struct scene scene = folder_scene();
 
-	check_killed_pulls(&place);
-}
-
-static struct server redis;
-
-static const char *redis_url(unsigned port, const char *parameters)
-{
-	return text("redis://127.0.0.1:%u?%s", port, parameters);
-}
-
-static void empty_redis(void)
-{
-	(void)ask_redis(&redis, "FLUSHALL", NULL);
-}
-
-static struct place in_redis(void)
-{
-	redis = start_redis("");
-	return (struct place){ arrange_scene(redis.port, redis_url),
-		               empty_redis };
+	check_killed_pulls(&scene);
 }
 
 TEST(kill, a_push_to_redis_that_is_killed_tears_nothing)
 {
-	const struct place place = in_redis();
+	struct scene scene = redis_scene();
 
-	check_killed_pushes(&place);
+	check_killed_pushes(&scene);
 }
 
 TEST(kill, a_pull_from_redis_that_is_killed_tears_nothing)
 {
-	const struct place place = in_redis();
+	const struct scene scene = redis_scene();
 
-	check_killed_pulls(&place);
+	check_killed_pulls(&scene);
 }
 
-static const char *http_url(unsigned port, const char *parameters)
+/* It is no remote yet. */
+static void empty_http(struct scene *scene)
 {
-	return text("http://127.0.0.1:%u/cache?%s", port, parameters);
-}
-
-static void empty_http(void)
-{
-	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
+	(void)scene;
+	shell("rm -rf nginx/www/cache");
 }
 
 TEST(kill, a_push_by_http_that_is_killed_tears_nothing)
 {
-	struct server nginx = start_nginx(nginx_dav());
-	const struct place place = { arrange_scene(nginx.port, http_url),
-		                     empty_http };
+	struct scene scene = nginx_scene();
 
-	check_killed_pushes(&place);
+	scene.empty = empty_http;
+	check_killed_pushes(&scene);
 }
 
 TEST(kill, a_pull_by_http_that_is_killed_tears_nothing)
 {
-	struct server nginx = start_nginx(nginx_dav());
-	const struct place place = { arrange_scene(nginx.port, http_url),
-		                     empty_http };
+	const struct scene scene = nginx_scene();
 
-	check_killed_pulls(&place);
+	check_killed_pulls(&scene);
 }

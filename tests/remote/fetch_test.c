@@ -23,7 +23,7 @@ static struct tkb_remote *put_far(struct tkb_digest *digest_out)
 
 TEST(fetch, of_a_blob_that_is_cut_goes_on_where_it_was_cut)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(SIZE);
+	BUF(got, SIZE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_digest digest;
 	struct tkb_remote *remote = put_far(&digest);
@@ -36,7 +36,7 @@ TEST(fetch, of_a_blob_that_is_cut_goes_on_where_it_was_cut)
 
 TEST(fetch, of_a_blob_that_is_cut_each_time_fails_as_a_transfer)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(SIZE);
+	BUF(got, SIZE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_digest digest;
 	struct tkb_remote *remote = put_far(&digest);
@@ -50,7 +50,7 @@ TEST(fetch, of_a_blob_that_is_cut_each_time_fails_as_a_transfer)
 
 TEST(fetch, of_a_damaged_blob_is_not_tried_again)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(SIZE);
+	BUF(got, SIZE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
@@ -73,7 +73,7 @@ static void check_cut(const char *head, unsigned gets, int status,
 		  "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabcd", false },
 	};
 	struct server server = start_script(answers, 2);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(SIZE);
+	BUF(got, SIZE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_remote *remote =
 		must_open_remote(http_url(&server, ""), NULL);

@@ -26,7 +26,7 @@ static int get_from(const char *url, uint64_t offset, struct tkb_buf *got,
 static void check_get(const char *what, int status, const char *part)
 {
 	struct server server = start_answer(CAS, what);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	FAILS(get_from(text("http://bob:" SECRET "@127.0.0.1:%u", server.port),
 	               0, &got, NULL, ERR),
@@ -94,7 +94,7 @@ TEST(http_fault, an_answer_that_ends_early_is_told)
 
 TEST(http_fault, headers_without_end_are_refused)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf head = TKB_BUF_INIT(TKB_MIB);
+	BUF(head, TKB_MIB);
 
 	tkb_buf_add_text(&head, "HTTP/1.1 200 OK\r\n");
 	for (int i = 0; i < 4000; i++)
@@ -107,9 +107,8 @@ TEST(http_fault, headers_without_end_are_refused)
 /* The digest finds what is wrong; here it is that nothing breaks. */
 TEST(http_fault, bytes_behind_the_length_are_left_out)
 {
-	const struct web_answer answer = { CAS, OKAY(4, "0123456789"), false };
-	struct server server = start_script(&answer, 1);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct server server = start_answer(CAS, OKAY(4, "0123456789"));
+	BUF(got, BLOB_LIMIT);
 
 	OK(get_from(http_url(&server, ""), 0, &got, NULL, ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("0123")));
@@ -118,7 +117,7 @@ TEST(http_fault, bytes_behind_the_length_are_left_out)
 static void check_part(const char *what, int rc, const char *part)
 {
 	struct server server = start_answer(CAS, what);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	if (rc < 0) {
 		FAILS(get_from(http_url(&server, ""), 4, &got, NULL, ERR), rc,
@@ -159,12 +158,9 @@ TEST(http_fault, when_to_come_back_is_handed_on)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		const struct web_answer answer = {
-			CAS, text(EMPTY("%s"), cases[i].says), false
-		};
-		struct server server = start_script(&answer, 1);
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+		struct server server =
+			start_answer(CAS, text(EMPTY("%s"), cases[i].says));
+		BUF(got, BLOB_LIMIT);
 		struct tkb_error err = { 0 };
 		uint32_t ms = 0;
 
@@ -185,7 +181,7 @@ TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 		  false },
 	};
 	struct server server = start_script(answers, 2);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	OK(get_from(http_url(&server, "?header=X-Key:" SECRET), 0, &got, NULL,
 	            ERR));
@@ -251,8 +247,7 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 	for (size_t i = 0; i < TKB_COUNT_OF(urls); i++) {
 		struct server server = start_script(&answer, 1);
 		const char *at = strstr(urls[i], "%u");
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+		BUF(got, BLOB_LIMIT);
 		const char *asked;
 
 		OK(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
@@ -330,9 +325,8 @@ TEST(http_fault, a_put_follows_on_the_same_server)
 /* Nobody waits for the rest of a page that says what is wrong. */
 TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf page = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(page, TKB_MIB);
+	BUF(got, BLOB_LIMIT);
 	const uint64_t start = now_ms();
 	struct tkb_error err = { 0 };
 	struct web_answer answer = { CAS, NULL, true };
@@ -550,7 +544,7 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 static void check_proxied(const char *variable, const char *proxy,
                           const char *url, int status, const char *part)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	(void)setenv(variable, proxy, 1);
 	FAILS(get_from(url, 0, &got, NULL, ERR), status, part);

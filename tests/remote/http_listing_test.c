@@ -66,7 +66,7 @@ TEST(http_listing, what_is_no_index_is_refused)
 		"[{}]",    "[]x",    "[{\"name\":}]", "[{\"name\":\"a\"},]",
 		"<html/>", "\"[]\"", "[{\"a\":[}]",   "[{\"name\":\"\xff\"}]",
 	};
-	TKB_AUTO(tkb_buf_release) struct tkb_buf deep = TKB_BUF_INIT(TKB_MIB);
+	BUF(deep, TKB_MIB);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(bodies); i++)
 		check_no_index(tkb_text(bodies[i]));

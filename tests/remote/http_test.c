@@ -35,7 +35,7 @@ static void check_open_refused(const char *url, const char *part)
 static void check_get_refused(const char *url, int status, const char *part)
 {
 	const struct tkb_digest digest = made_up(1);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	struct handle *handle = must_connect(url);
 
 	FAILS(get(handle, &digest, 0, &got, ERR), status, part);
@@ -233,7 +233,7 @@ TEST(http, user_and_password_may_stand_in_a_netrc_file)
 TEST(http, a_netrc_file_that_makes_no_sense_is_named)
 {
 	const struct tkb_digest digest = made_up(1);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	struct server server = start_answer("GET /cas/", EMPTY("401 Who"));
 	int rc;
 

@@ -388,7 +388,7 @@ TEST(oci_auth, a_registry_that_wants_a_scope_twice_is_left)
 TEST(oci_auth, a_server_that_it_redirects_to_sees_no_credentials)
 {
 	const struct tkb_digest digest = digest_of(make_bytes(10, 1));
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(100);
+	BUF(out, 100);
 	struct handle *handle;
 
 	forget_user();

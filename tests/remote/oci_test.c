@@ -514,7 +514,7 @@ TEST(oci, the_registrys_own_collection_takes_nothing_in_use)
 static int get_behind(const struct fault *fault, const char *timeout,
                       struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(2000);
+	BUF(out, 2000);
 	const struct tkb_sink sink = tkb_buf_sink(&out);
 	struct server server = start_registry("");
 	struct proxy proxy = start_proxy(server.port, fault, 1);
@@ -582,7 +582,7 @@ TEST(oci, a_blob_that_another_client_puts_again_is_there_throughout)
 	struct handle *handle = must_connect(oci_url(server.port));
 	const struct tkb_bytes bytes = make_bytes(1000, 8);
 	const struct tkb_digest digest = must_put(handle, bytes);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(2000);
+	BUF(out, 2000);
 	const char *link = tear_link(&server, &digest);
 	pthread_t mender;
 
@@ -615,7 +615,7 @@ TEST(oci, what_is_deleted_under_our_feet_is_stored_again)
 	const struct tkb_digest blob = must_put(handle, bytes);
 	const struct tkb_digest record =
 		must_add(handle, "ref", make_bytes(10, 9));
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(2000);
+	BUF(out, 2000);
 
 	OK(ASK(other, remove, &blob, ERR));
 	OK(ASK(other, drop, "ref", &record, ERR));

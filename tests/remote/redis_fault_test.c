@@ -182,7 +182,7 @@ TEST(redis_fault, a_blob_of_another_size_than_told_is_unavailable)
 		{ ":5\r\n:1\r\n$5\r\nab", "closed the connection" },
 	};
 	const struct tkb_digest digest = made_up(6);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const char *const answers[] = { TIME_ANSWER, cases[i].answers,
@@ -212,7 +212,7 @@ TEST(redis_fault, an_empty_answer_is_an_empty_blob_only_if_it_is_there)
 		{ "$3\r\nabc\r\n", TKB_ERR_UNAVAILABLE },
 	};
 	const struct tkb_digest digest = made_up(7);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const char *const answers[] = { TIME_ANSWER,

@@ -452,7 +452,7 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	struct server server = start_redis("maxmemory 30mb\n"
 	                                   "maxmemory-policy allkeys-lru\n");
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 	size_t there = 0;
 	struct handle *handle = must_connect(redis_url(&server, ""));

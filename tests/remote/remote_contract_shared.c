@@ -13,7 +13,7 @@ static void use_blobs(struct tkb_remote *remote, struct tkb_error *err)
 {
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 1, 20);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct notebook *notebook = new_notebook();
 	const struct tkb_blob_visitor visitor = blob_visitor(notebook);
@@ -124,7 +124,7 @@ static void *put_all(void *self)
 {
 	struct worker *worker = self;
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	int rc = open_handle(worker->url, &handle, &worker->err);
 
 	for (size_t i = 0; i < worker->count && rc == 0; i++) {
@@ -180,7 +180,7 @@ static void *write_or_read(void *self)
 {
 	struct worker *worker = self;
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	int rc = open_handle(worker->url, &handle, &worker->err);
 
 	for (int i = 0; i < 10 && rc == 0; i++) {

@@ -167,8 +167,7 @@ TEST(s3_settings, without_keys_it_says_where_they_were_looked_for)
 
 TEST(s3_settings, what_is_no_file_of_keys_is_refused_and_not_waited_for)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf large = TKB_BUF_INIT(8 * TKB_MIB);
+	BUF(large, 8 * TKB_MIB);
 
 	forget_aws();
 	SYS(mkdir("folder", 0777));

@@ -52,9 +52,9 @@ static void check_sample(const struct tkb_sigv4_keys *keys,
                          struct sample sample,
                          const struct tkb_sigv4_pair *more, const char *date)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf path = TKB_BUF_INIT(4096);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf query = TKB_BUF_INIT(4096);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(4096);
+	BUF(path, 4096);
+	BUF(query, 4096);
+	BUF(out, 4096);
 	size_t count = count_pairs(sample.headers);
 	struct tkb_sigv4_request request = {
 		.method = sample.method,
@@ -209,7 +209,7 @@ TEST(sign, escapes_and_sorts_all_of_a_query)
 		{ "a", "2" },
 		{ "a", "1" },
 	};
-	TKB_AUTO(tkb_buf_release) struct tkb_buf query = TKB_BUF_INIT(4096);
+	BUF(query, 4096);
 
 	OK(tkb_sigv4_query(pairs, TKB_COUNT_OF(pairs), &query, ERR));
 	CHECK_STR(as_text(&query), "a=1&a=2&b%2Fc=&"
@@ -218,7 +218,7 @@ TEST(sign, escapes_and_sorts_all_of_a_query)
 
 TEST(sign, tells_who_signed_and_what)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(4096);
+	BUF(out, 4096);
 	const struct tkb_sigv4_request request = {
 		.method = "GET",
 		.path = "/",
@@ -259,7 +259,7 @@ TEST(sign, writes_dates_as_aws_does)
 
 TEST(sign, refuses_a_secret_that_is_too_long_without_telling_it)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(4096);
+	BUF(out, 4096);
 	struct tkb_sigv4_keys keys = suite_keys;
 	const struct tkb_sigv4_request request = { .method = "GET",
 		                                   .path = "/",

@@ -151,7 +151,7 @@ TEST(s3, a_public_bucket_needs_no_keys)
 
 TEST(s3, a_bucket_that_is_not_there_is_named)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
+	BUF(got, 1000);
 	const struct tkb_bytes bytes = make_bytes(10, 5);
 	const struct tkb_digest digest = digest_of(bytes);
 

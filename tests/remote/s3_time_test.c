@@ -42,7 +42,7 @@ static void check_all_fail(const struct handle *handle, const char *part)
 	const struct tkb_blob_visitor blobs = blob_visitor(notebook);
 	const struct tkb_record_visitor records = record_visitor(notebook);
 	const struct tkb_ref_visitor refs = ref_visitor(notebook);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
+	BUF(got, 1000);
 	bool answer = false;
 
 #define CHECK_ONE(call) CHECK_FAILS(call, TKB_ERR_UNAVAILABLE, ERR, part)
@@ -101,7 +101,7 @@ static uint64_t wait_for_stall(void *self)
 {
 	TKB_AUTO(close_handle)
 	struct handle handle = { .call = { .stall_ms = 400 } };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
+	BUF(got, 1000);
 	const struct tkb_digest digest = made_up(1);
 	const uint64_t start_ms = now_ms();
 

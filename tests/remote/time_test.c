@@ -41,7 +41,7 @@ static uint64_t try_it(void *self)
 {
 	const struct attempt *attempt = self;
 	const struct tkb_digest digest = made_up(1);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_bytes bytes = { NULL, 0 };
 	uint64_t cancel_ms = 0;

@@ -114,7 +114,7 @@ static void check_clients(const struct tls_target *target)
 /* Each version of TLS says it at another moment. */
 TEST(tls, a_client_certificate_is_shown_where_it_is_wanted)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf both = TKB_BUF_INIT(65536);
+	BUF(both, 65536);
 
 	make_authority("ca");
 	make_authority("other");

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "nginx.h"
 #include "records/record.h"
 
 enum {
@@ -56,7 +57,7 @@ struct stock {
 
 static struct stock read_stock(const char *url)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 	struct stock stock;
 	struct handle *handle = must_connect(url);
 
@@ -92,7 +93,7 @@ static struct scene push_scene(struct scene scene)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	scene.direct = scene.url(scene.port, "");
+	scene.direct = scene_url(&scene, scene.port, "");
 	struct attempt pushed = must(push_to(scene.direct, scene.source));
 	scene.entry_count = pushed.pushed.pushed_count;
 	CHECK(scene.entry_count != 0);
@@ -106,14 +107,12 @@ static struct scene push_scene(struct scene scene)
 	return scene;
 }
 
-struct scene arrange_scene(unsigned port,
-                           const char *(*url)(unsigned port,
-                                              const char *parameters))
+struct scene arrange_scene(unsigned port, const char *form)
 {
 	const struct scene scene = {
 		.source = text("%s/source/.triton/cache", test_folder()),
 		.port = port,
-		.url = url,
+		.form = form,
 	};
 
 	if (!exists("source"))
@@ -121,21 +120,58 @@ struct scene arrange_scene(unsigned port,
 	return push_scene(scene);
 }
 
-struct scene arrange_large_scene(unsigned port,
-                                 const char *(*url)(unsigned port,
-                                                    const char *parameters))
+struct scene arrange_large_scene(unsigned port, const char *form)
 {
 	const struct scene scene = {
 		.source = text("%s/large/.cache/torchinductor/triton/0",
 		               test_folder()),
 		.has_frames = true,
 		.port = port,
-		.url = url,
+		.form = form,
 	};
 
 	if (!exists("large"))
 		unpack("inductor-2.11-llama4-h100", "large");
 	return push_scene(scene);
+}
+
+static void empty_redis(struct scene *scene)
+{
+	const struct server server = { .port = scene->port };
+
+	(void)ask_redis(&server, "-a", SECRET, "FLUSHALL", NULL);
+}
+
+struct scene redis_scene(void)
+{
+	struct scene scene =
+		arrange_scene(start_redis("requirepass " SECRET "\n").port,
+	                      "redis://:" SECRET "@127.0.0.1:%u?%s");
+
+	scene.empty = empty_redis;
+	return scene;
+}
+
+/* It is a remote still: nothing has to be tried before it is written to. */
+static void empty_nginx(struct scene *scene)
+{
+	(void)scene;
+	shell("rm -rf nginx/www/cache; mkdir -p nginx/www/cache/cas");
+}
+
+struct scene nginx_scene(void)
+{
+	struct scene scene =
+		arrange_scene(start_nginx(nginx_dav()).port, NGINX_FORM);
+
+	scene.empty = empty_nginx;
+	return scene;
+}
+
+const char *scene_url(const struct scene *scene, unsigned port,
+                      const char *parameters)
+{
+	return text(scene->form, port, parameters);
 }
 
 static void push_keys(const struct scene *scene, const char **keys,
@@ -252,7 +288,8 @@ static struct attempt meet(struct scene *scene, const struct fault_case *test,
 		if (scene->empty != NULL && try_it == push_to)
 			scene->empty(scene);
 		attempt = try_it(
-			scene->url(proxy.port, test->attempt.parameters), root);
+			scene_url(scene, proxy.port, test->attempt.parameters),
+			root);
 		is_met = has_struck(&proxy);
 		stop_proxy(&proxy);
 	}

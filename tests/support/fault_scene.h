@@ -54,8 +54,9 @@ struct scene {
 	size_t entry_count;
 	bool has_frames;    /* several frames, not one */
 	const char *direct; /* the real server's URL */
-	/* The URL of the server, or a proxy before it, on `port`. */
-	const char *(*url)(unsigned port, const char *parameters);
+	/* The URL of the server, or of a proxy before it; as printf() takes it,
+	   with its port and parameters left out: "redis://127.0.0.1:%u?%s" */
+	const char *form;
 	unsigned port; /* the real server's */
 	/* Empty the server before a push; NULL: that is not needed. */
 	void (*empty)(struct scene *scene);
@@ -68,12 +69,16 @@ struct scene {
  * Push a cache to SCENE_REF of the server on `port`, past any proxy: one of 17
  * entries in one frame, or one of 26 in two.
  */
-struct scene arrange_scene(unsigned port,
-                           const char *(*url)(unsigned port,
-                                              const char *parameters));
-struct scene arrange_large_scene(unsigned port,
-                                 const char *(*url)(unsigned port,
-                                                    const char *parameters));
+struct scene arrange_scene(unsigned port, const char *form);
+struct scene arrange_large_scene(unsigned port, const char *form);
+
+/* The same of a redis-server, and of an nginx, which want SECRET. */
+#define NGINX_FORM "http://bob:" SECRET "@127.0.0.1:%u/cache?%s"
+struct scene redis_scene(void);
+struct scene nginx_scene(void);
+
+const char *scene_url(const struct scene *scene, unsigned port,
+                      const char *parameters);
 
 /*
  * Push the scene's cache again, in `count` bundles; each has its share of the
@@ -129,29 +134,23 @@ struct fault_case {
 	} attempt;
 };
 
-/* How an attempt may end. */
-#define RIGHT(parameters)                                                      \
+/* The fault of a case, and how an attempt may end. */
+#define HARM(...)                                                              \
 	{                                                                      \
-		parameters, 0, 0, NULL                                         \
+		.harm = __VA_ARGS__                                            \
 	}
-#define GONE(part)                                                             \
+#define ENDS(parameters, at_least_ms, rc, part)                                \
 	{                                                                      \
-		ONCE, 0, TKB_ERR_UNAVAILABLE, part                             \
+		parameters, at_least_ms, rc, part                              \
 	}
+#define RIGHT(parameters) ENDS(parameters, 0, 0, NULL)
+#define GONE(part) ENDS(ONCE, 0, TKB_ERR_UNAVAILABLE, part)
 #define SILENT                                                                 \
-	{                                                                      \
-		HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE,                     \
-			"no byte moved for 200 ms"                             \
-	}
+	ENDS(HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE,                        \
+	     "no byte moved for 200 ms")
 #define LATE                                                                   \
-	{                                                                      \
-		BUSY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE,                  \
-			"not done in time"                                     \
-	}
-#define CORRUPT                                                                \
-	{                                                                      \
-		THRICE, 0, TKB_ERR_CORRUPT, "another digest"                   \
-	}
+	ENDS(BUSY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE, "not done in time")
+#define CORRUPT ENDS(THRICE, 0, TKB_ERR_CORRUPT, "another digest")
 
 /*
  * Pull into an empty cache by a proxy with each of these faults. It ends within

@@ -180,9 +180,8 @@ static void read_replaced(const char *path, const char *from, const char *to,
 /* The group files have other paths; all other files are the same. */
 static void check_same_entry(const char *root, const char *key)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf wanted = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
+	BUF(wanted, BLOB_LIMIT);
 	const char *there = text("%s/%s", pool(), key);
 	const char *here = text("%s/%s", root, key);
 	const char **names = list(there);

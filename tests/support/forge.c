@@ -201,7 +201,7 @@ void forge_split(struct forge *forge, const char *key)
 struct tkb_bytes forge_pack(struct tkb_bytes bytes)
 {
 	TKB_AUTO(tkb_packer_close) struct tkb_packer packer = { 0 };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(out, LIMIT);
 
 	CHECK_INT(tkb_packer_pack(&packer, bytes, &out, NULL), 0);
 	return test_copy(&out);
@@ -215,7 +215,7 @@ static void add_little_endian(struct tkb_buf *out, uint64_t value, size_t size)
 
 struct tkb_bytes forge_bomb(uint64_t size, uint64_t claimed)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(out, LIMIT);
 
 	/* RFC 8878: magic number; what the header has; a window of 16 MiB. */
 	add_little_endian(&out, ZSTD_MAGICNUMBER, 4);
@@ -329,7 +329,7 @@ struct tkb_bytes forge_tar(const struct forge_member *members, size_t count)
 
 static struct tkb_bytes join(struct tkb_bytes one, struct tkb_bytes other)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(out, LIMIT);
 
 	tkb_buf_add(&out, one);
 	tkb_buf_add(&out, other);
@@ -360,7 +360,7 @@ static const char *pack_frame(const struct forge_frame *frame,
 /* The last frame for the header frame `first`. */
 static struct tkb_bytes end_for(struct tkb_bytes first)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(out, LIMIT);
 	struct tkb_digest digest;
 
 	CHECK_INT(tkb_digest_of(first, &digest, NULL), 0);
@@ -370,7 +370,7 @@ static struct tkb_bytes end_for(struct tkb_bytes first)
 
 void forge_write(const struct forge *forge, const char *path)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(out, LIMIT);
 	struct forge_member header[FORGE_MEMBERS + 2] = {
 		{ .path = TKB_MANIFEST_MEMBER, .bytes = forge->manifest },
 		{ .path = TKB_FRAMES_MEMBER },

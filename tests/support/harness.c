@@ -460,8 +460,7 @@ int main(int argc, char **argv)
 
 static const char *slurp(int fd, size_t *size_out)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
+	BUF(buf, (size_t)1 << 30);
 	char chunk[65536];
 	ssize_t got;
 	char *kept;
@@ -657,8 +656,7 @@ void edit_file(const char *path, const char *from, const char *to)
 	const struct tkb_bytes old = read_file(path);
 	const char *start = old.data;
 	const char *found = memmem(start, old.size, from, strlen(from));
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf edited = TKB_BUF_INIT((size_t)1 << 30);
+	BUF(edited, (size_t)1 << 30);
 
 	if (found == NULL)
 		fail_msg("'%s' does not hold '%s'", path, from);

@@ -159,11 +159,8 @@ struct tkb_bytes collected(const char *root,
 
 struct tkb_bytes collected_keys(const char *root, const struct keys *keys)
 {
-	const struct tkb_collect_options options = { SIZED(options),
-		                                     .keys = keys->items,
-		                                     .key_count = keys->count };
-
-	return collected(root, &options);
+	return collected(root, &CHOSEN(tkb_collect_options, .keys = keys->items,
+	                               .key_count = keys->count));
 }
 
 int failed_collect(struct tkb_recorder *recorder, const char *root,

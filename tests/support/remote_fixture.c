@@ -83,7 +83,7 @@ int get(const struct handle *handle, const struct tkb_digest *digest,
 void check_blob(const struct handle *handle, const struct tkb_digest *digest,
                 uint64_t offset, struct tkb_bytes wanted)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	BUF(got, BLOB_LIMIT);
 
 	OK(get(handle, digest, offset, &got, ERR));
 	CHECK_INT(got.size, wanted.size);
