@@ -155,20 +155,9 @@ TEST(emit, replaces_every_file_of_what_it_repairs)
 		              .st_ino != before[i].st_ino);
 }
 
-static void corrupt_at(const char *path, off_t at)
-{
-	const int fd = open(path, O_RDWR | O_CLOEXEC);
-	char byte = 0;
-
-	CHECK_INT(pread(fd, &byte, 1, at), 1);
-	byte ^= 1;
-	CHECK_INT(pwrite(fd, &byte, 1, at), 1);
-	(void)close(fd);
-}
-
 static void corrupt(const char *path)
 {
-	corrupt_at(path, stat_of(path).st_size / 2);
+	flip_bit(path, (uint64_t)stat_of(path).st_size / 2);
 }
 
 /* What is done to each file from kernel_files[from] on, before [to]. */
@@ -417,7 +406,7 @@ TEST(emit, with_a_mark_reads_the_group_file_alone)
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 
 	/* In its middle may stand a path, as of an entry that was moved. */
-	corrupt_at(GROUP_FILE, 0);
+	flip_bit(GROUP_FILE, 0);
 	check_repaired();
 }
 

@@ -71,6 +71,16 @@ static int open_store(struct store *store, struct tkb_bundle **out,
 	return rc;
 }
 
+static struct tkb_bundle *open_stored(struct store *store,
+                                      struct tkb_bytes bytes)
+{
+	struct tkb_bundle *bundle = NULL;
+
+	init_store(store, bytes);
+	OK(open_store(store, &bundle, ERR));
+	return bundle;
+}
+
 /* Inductor's, of several frames, and a last one with the payload of a launcher. */
 static struct tkb_bytes several_frames(void)
 {
@@ -91,10 +101,7 @@ static struct tkb_bytes read_one(const struct tkb_bundle *bundle, size_t entry,
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 
 	OK(tkb_bundle_read(bundle, entry, file, &sink, ERR));
-	char *copy = test_alloc(buf.size);
-	if (buf.size != 0)
-		memcpy(copy, buf.data, buf.size);
-	return (struct tkb_bytes){ copy, buf.size };
+	return test_copy(&buf);
 }
 
 /*
@@ -203,12 +210,10 @@ TEST(access, from_memory_or_a_callback_emits_the_same)
 {
 	const struct tkb_bytes bytes = several_frames();
 	BUNDLE(memory) = open_bytes(bytes);
-	BUNDLE(callback) = NULL;
 	LAUNCHERS(launchers) = NULL;
 	struct store store;
 
-	init_store(&store, bytes);
-	OK(open_store(&store, &callback, ERR));
+	BUNDLE(callback) = open_stored(&store, bytes);
 	emit_bundle(memory, "memory", TKB_LAYOUT_AUTO);
 	emit_bundle(callback, "callback", TKB_LAYOUT_AUTO);
 	OK(tkb_launchers_open(callback, "callback", NULL, &launchers, ERR));
@@ -240,12 +245,10 @@ static int compare_offsets(const void *a, const void *b)
 
 static struct layout layout_of(struct tkb_bytes bytes)
 {
-	BUNDLE(bundle) = NULL;
 	struct layout layout = { .count = 0 };
 	struct store store;
 
-	init_store(&store, bytes);
-	OK(open_store(&store, &bundle, ERR));
+	BUNDLE(bundle) = open_stored(&store, bytes);
 	size_t first = store.call_count + 1;
 	check_sound(bundle);
 	const size_t count = tkb_bundle_frame_count(bundle);
@@ -272,12 +275,10 @@ TEST(access, to_the_manifest_reads_no_frame_and_little_more_than_it)
 {
 	const struct tkb_bytes bytes = several_frames();
 	const struct layout layout = layout_of(bytes);
-	BUNDLE(bundle) = NULL;
 	struct store store;
 	size_t asked = 0;
 
-	init_store(&store, bytes);
-	OK(open_store(&store, &bundle, ERR));
+	BUNDLE(bundle) = open_stored(&store, bytes);
 	for (size_t i = 1; i <= store.call_count; i++) {
 		const uint64_t end =
 			store.calls[i].offset + store.calls[i].size;
@@ -299,12 +300,10 @@ TEST(access, to_an_entry_reads_its_frame_once_and_tells_its_files_in_order)
 {
 	const struct tkb_bytes bytes = several_frames();
 	const struct layout layout = layout_of(bytes);
-	BUNDLE(bundle) = NULL;
 	struct store store;
 	size_t used[FRAMES_LIMIT] = { 0 };
 
-	init_store(&store, bytes);
-	OK(open_store(&store, &bundle, ERR));
+	BUNDLE(bundle) = open_stored(&store, bytes);
 	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
 		struct reader reader = { .bundle = bundle };
 		const struct tkb_file_visitor visitor = visitor_of(&reader);
@@ -333,13 +332,11 @@ TEST(access, to_an_entry_reads_its_frame_once_and_tells_its_files_in_order)
 
 TEST(access, to_launchers_reads_the_frames_of_those_that_are_given_alone)
 {
-	BUNDLE(bundle) = NULL;
 	LAUNCHERS(dropped) = NULL;
 	LAUNCHERS(given) = NULL;
 	struct store store;
 
-	init_store(&store, several_frames());
-	OK(open_store(&store, &bundle, ERR));
+	BUNDLE(bundle) = open_stored(&store, several_frames());
 	store.call_count = 0;
 	OK(tkb_launchers_open(bundle, "out", NULL, &dropped, ERR));
 	CHECK_INT(tkb_launchers_dropped_count(dropped), 1);
@@ -353,13 +350,11 @@ TEST(access, to_launchers_reads_the_frames_of_those_that_are_given_alone)
 
 TEST(access, to_all_reads_each_frame_once_and_tells_each_file_once)
 {
-	BUNDLE(bundle) = NULL;
 	struct reader reader = { .times = NULL };
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
 	struct store store;
 
-	init_store(&store, several_frames());
-	OK(open_store(&store, &bundle, ERR));
+	BUNDLE(bundle) = open_stored(&store, several_frames());
 	size_t count = tkb_bundle_entry_count(bundle);
 	reader.bundle = bundle;
 	reader.times = test_alloc(count * sizeof(*reader.times));
@@ -472,13 +467,11 @@ TEST(access, fails_as_the_source_does)
 
 TEST(access, works_again_when_the_source_does)
 {
-	BUNDLE(bundle) = NULL;
 	struct reader reader = { .wrong = 0 };
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
 	struct store store;
 
-	init_store(&store, several_frames());
-	OK(open_store(&store, &bundle, ERR));
+	BUNDLE(bundle) = open_stored(&store, several_frames());
 	reader.bundle = bundle;
 	store.fails_at = store.call_count + 1;
 	store.status = TKB_ERR_IO;
@@ -614,11 +607,9 @@ TEST(access, from_eight_threads_at_once_gives_each_the_right_bytes)
 {
 	const struct tkb_bytes bytes = several_frames();
 	BUNDLE(memory) = open_bytes(bytes);
-	BUNDLE(callback) = NULL;
 	struct store store;
 
-	init_store(&store, bytes);
-	OK(open_store(&store, &callback, ERR));
+	BUNDLE(callback) = open_stored(&store, bytes);
 	read_by_eight_threads(memory);
 	read_by_eight_threads(callback);
 }

@@ -7,14 +7,6 @@
 
 #define MIB ((size_t)1 << 20)
 
-static struct tkb_bundle *open_file(const char *path)
-{
-	struct tkb_bundle *bundle = NULL;
-
-	OK(tkb_bundle_open(path, &bundle, ERR));
-	return bundle;
-}
-
 static void check_refused(const struct forge *forge, const char *message)
 {
 	struct tkb_bundle *bundle = NULL;
@@ -198,7 +190,7 @@ TEST(launcher_payload, launchers_may_have_members_that_are_not_known)
 	forge_edit(forge, NEEDS, many_needs(1024));
 	forge_write(forge, "newer.tkb");
 
-	BUNDLE(bundle) = open_file("newer.tkb");
+	struct tkb_bundle *bundle = test_bundle("newer.tkb");
 	check_sound(bundle);
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 3);
 	CHECK_INT(tkb_bundle_launcher(bundle, 0)->need_count, 1024);
@@ -230,7 +222,7 @@ TEST(launcher_payload, launchers_are_at_most_100000)
 	forge->frames[1].entries = "1";
 	forge->frames[1].member_count = 1;
 	forge_write(forge, "most.tkb");
-	BUNDLE(bundle) = open_file("most.tkb");
+	struct tkb_bundle *bundle = test_bundle("most.tkb");
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 100000);
 	check_sound(bundle);
 

@@ -8,14 +8,6 @@
 
 #define MIB ((size_t)1 << 20)
 
-static struct tkb_bundle *open_file(const char *path)
-{
-	struct tkb_bundle *bundle = NULL;
-
-	OK(tkb_bundle_open(path, &bundle, ERR));
-	return bundle;
-}
-
 /*
  * The form
  */
@@ -68,7 +60,7 @@ TEST(launcher_payload, launchers_are_read_as_they_were_saved)
 	static const char *const keys[] = { "a", "b", "c \"q\\\" \xc3\xa9" };
 
 	save_three("real.tkb");
-	BUNDLE(bundle) = open_file("real.tkb");
+	struct tkb_bundle *bundle = test_bundle("real.tkb");
 	check_sound(bundle);
 
 	CHECK_INT(tkb_bundle_entry_count(bundle), 1);
@@ -129,17 +121,12 @@ static void save_large(const char *path)
 }
 
 /* Flip a bit in the middle of the file's data frame `index`. */
-static size_t flip_in_frame(const char *from, size_t index, const char *to)
+static void flip_in_frame(const char *from, size_t index, const char *to)
 {
-	const struct tkb_bytes all = read_file(from);
 	const struct tkb_frame *frame = &test_bundle(from)->frames[index];
-	const size_t offset = (size_t)(frame->offset + frame->packed_size / 2);
-	char *copy = test_alloc(all.size);
 
-	memcpy(copy, all.data, all.size);
-	copy[offset] ^= 4;
-	write_file(to, (struct tkb_bytes){ copy, all.size });
-	return offset;
+	write_file(to, read_file(from));
+	flip_bit(to, frame->offset + frame->packed_size / 2);
 }
 
 /* "key:outcome:reason" of each result of a verify, joined by spaces. */
@@ -193,7 +180,7 @@ static const char *ready(const struct tkb_bundle *bundle, const char *root)
 TEST(launcher_payload, payloads_are_lost_with_their_own_frame_alone)
 {
 	save_large("good.tkb");
-	BUNDLE(good) = open_file("good.tkb");
+	struct tkb_bundle *good = test_bundle("good.tkb");
 	CHECK_INT(tkb_bundle_frame_count(good), 4);
 	check_sound(good);
 	emit_bundle(good, "out", TKB_LAYOUT_TRITON);
@@ -204,8 +191,8 @@ TEST(launcher_payload, payloads_are_lost_with_their_own_frame_alone)
 		size_t lost = 0;
 		size_t dropped = 0;
 
-		(void)flip_in_frame("good.tkb", i, "bad.tkb");
-		BUNDLE(bundle) = open_file("bad.tkb");
+		flip_in_frame("good.tkb", i, "bad.tkb");
+		struct tkb_bundle *bundle = test_bundle("bad.tkb");
 		(void)verify(bundle, &report, &err);
 		CHECK_CONTAINS(err.message, text("'bad.tkb', frame %zu", i));
 		CHECK_INT(report.verified_count, 1);
@@ -240,8 +227,8 @@ TEST(launcher_payload,
 	struct tkb_verify_report report = { SIZED(report) };
 
 	save_three("good.tkb");
-	(void)flip_in_frame("good.tkb", 1, "bad.tkb");
-	BUNDLE(bundle) = open_file("bad.tkb");
+	flip_in_frame("good.tkb", 1, "bad.tkb");
+	struct tkb_bundle *bundle = test_bundle("bad.tkb");
 
 	CHECK_STR(verify(bundle, &report, ERR),
 	          "5DJU:verified: a:failed:damaged b:failed:damaged "
@@ -288,10 +275,10 @@ TEST(launcher_payload, launchers_do_not_need_the_frame_of_an_entry)
 	struct tkb_verify_report report = { SIZED(report) };
 
 	save_three("good.tkb");
-	BUNDLE(good) = open_file("good.tkb");
+	struct tkb_bundle *good = test_bundle("good.tkb");
 	emit_bundle(good, "out", TKB_LAYOUT_TRITON);
-	(void)flip_in_frame("good.tkb", 0, "bad.tkb");
-	BUNDLE(bad) = open_file("bad.tkb");
+	flip_in_frame("good.tkb", 0, "bad.tkb");
+	struct tkb_bundle *bad = test_bundle("bad.tkb");
 
 	CHECK_STR(verify(bad, &report, ERR),
 	          "5DJU:failed:damaged a:verified: b:verified: "
@@ -314,7 +301,7 @@ TEST(launcher_payload,
 
 	forge->frames[1].members[0].bytes = tkb_text("HELLO");
 	forge_write(forge, "hostile.tkb");
-	BUNDLE(bundle) = open_file("hostile.tkb");
+	struct tkb_bundle *bundle = test_bundle("hostile.tkb");
 
 	CHECK_STR(verify(bundle, &report, ERR),
 	          "5DJU:verified: a:failed:damaged b:verified: "
@@ -338,7 +325,7 @@ TEST(launcher_payload, launchers_that_need_what_is_no_kernel_are_dropped)
 	emit_bundle(whole, "out", TKB_LAYOUT_TRITON);
 	forge_edit(forge, NEEDS, "\"needs\":[\"" FORGE_AUTOTUNE "\"]");
 	forge_write(forge, "hostile.tkb");
-	BUNDLE(bundle) = open_file("hostile.tkb");
+	struct tkb_bundle *bundle = test_bundle("hostile.tkb");
 	OK(tkb_launchers_open(bundle, "out", NULL, &launchers, ERR));
 
 	CHECK(exists("out/" FORGE_AUTOTUNE));
@@ -354,7 +341,7 @@ static void check_frame_refused(struct forge *forge, const char *message)
 	struct tkb_error err = { 0 };
 
 	forge_write(forge, "hostile.tkb");
-	BUNDLE(bundle) = open_file("hostile.tkb");
+	struct tkb_bundle *bundle = test_bundle("hostile.tkb");
 	(void)verify(bundle, &report, &err);
 	CHECK_CONTAINS(err.message, message);
 	CHECK_INT(report.verified_count, 1);
@@ -393,7 +380,7 @@ TEST(launcher_payload, payload_goes_to_a_sink_that_may_fail)
 	const struct tkb_sink sink = { refuse, NULL };
 
 	save_three("real.tkb");
-	BUNDLE(bundle) = open_file("real.tkb");
+	struct tkb_bundle *bundle = test_bundle("real.tkb");
 	FAILS(tkb_bundle_read_launcher(bundle, 0, &sink, ERR),
 	      TKB_ERR_TOO_LARGE, "no room");
 }

@@ -444,22 +444,6 @@ TEST(manifest, may_tell_the_layout_of_its_cache)
 	must_refuse(edited(told, "\"inductor\"", "1"), "the manifest at");
 }
 
-/* An entry is named after its files, and shown to people by that name. */
-TEST(manifest, has_entries_with_names_like_those_of_files)
-{
-	static const char *const names[] = { ".",  "..",  "../a",
-		                             "/a", "a/b", "a\x7f" };
-	char *longest = test_alloc(256);
-
-	EACH(i, names)
-		must_refuse(
-			edited(valid, "\"utils\"", text("\"%s\"", names[i])),
-			"the manifest at byte");
-	memset(longest, 'n', 256);
-	must_refuse(edited(valid, "\"utils\"", text("\"%s\"", longest)),
-	            "the manifest at byte");
-}
-
 /* Entries of one file each, in whatever order they are given. */
 static const char *entry(const char *kind, const char *name, const char *key,
                          const char *platform, const char *devices)

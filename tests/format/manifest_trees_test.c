@@ -7,6 +7,7 @@
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define FILE_OF(name, more) "[\"" name "\",1,\"" DIGEST "\"" more "]"
 #define UNIT(folder, files) "{\"files\":[" files "],\"folder\":\"" folder "\"}"
+#define UNIT_X(folder) UNIT(folder, FILE_OF("x", ""))
 #define TREE(name, units) "{\"name\":\"" name "\",\"units\":[" units "]}"
 #define WITH(requires, trees)                                                  \
 	"{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"            \
@@ -75,101 +76,6 @@ TEST(manifest_trees, that_were_read_are_written_as_they_were)
 	}
 }
 
-/* A text, and what its refusal says. */
-struct fault {
-	const char *json;
-	const char *message;
-};
-
-TEST(manifest_trees, have_each_part_as_it_must_be)
-{
-	static const struct fault faults[] = {
-		{ WITH_UNITS(""), "a tree without units" },
-		{ WITH_UNITS(UNIT("a", "")), "a unit without files" },
-		{ WITH("\"trees\"", "1"), "a tree is not an object" },
-		{ WITH("\"trees\"", "{\"name\":\"a\"}"), "units" },
-		{ WITH("\"trees\"", TREE("vllm", "[]")),
-		  "a unit is not an object" },
-		{ WITH_UNITS("{\"folder\":\"a\"}"), "files" },
-		{ WITH_UNITS(UNIT("a", "\"x\"")), "a file is not a list" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",0"))), "a mode is 0" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",24,1"))),
-		  "a number is too large" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",22,1"))),
-		  "a record of ninja's has another name, or is not last" },
-		{ WITH_UNITS(UNIT("a", FILE_OF(".ninja_log", ",20,1"))),
-		  "a record of ninja's has another name, or is not last" },
-		{ WITH_UNITS(UNIT("a", FILE_OF(".ninja_log", ",22,1"))),
-		  "the manifest's trees do not fit what it requires" },
-		{ WITH("\"builds\",\"trees\"",
-		       TREE("a", UNIT("a", FILE_OF("x", "")))),
-		  "the manifest's trees do not fit what it requires" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,0"))),
-		  "a count of sentinels is 0" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4,1,1"))),
-		  "a file has too many parts" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4"))),
-		  "style of paths does not fit its sentinels" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,1"))),
-		  "style of paths does not fit its sentinels" },
-		{ WITH_UNITS(UNIT("a", "[\"x\",1073741825,\"" DIGEST "\"]")),
-		  "a number is too large" },
-		{ WITH_UNITS(UNIT("a", "[\"x\",1,\"" DIGEST "0\"]")),
-		  "digest" },
-	};
-
-	EACH(i, faults)
-		must_refuse(faults[i].json, faults[i].message);
-}
-
-TEST(manifest_trees, are_in_order_and_none_is_there_twice)
-{
-	static const struct fault faults[] = {
-		{ WITH("\"trees\"",
-		       TREE("b", UNIT("a", FILE_OF("x", ""))) "," TREE(
-			       "a", UNIT("a", FILE_OF("x", "")))),
-		  "trees are not in order" },
-		{ WITH("\"trees\"",
-		       TREE("a", UNIT("a", FILE_OF("x", ""))) "," TREE(
-			       "a", UNIT("b", FILE_OF("x", "")))),
-		  "trees are not in order" },
-		{ WITH_UNITS(UNIT("b", FILE_OF("x", "")) "," UNIT(
-			  "a", FILE_OF("x", ""))),
-		  "units are not in order" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", "")) "," UNIT(
-			  ".", FILE_OF("a", ""))),
-		  "units are not in order" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("y", "") "," FILE_OF("x", ""))),
-		  "files are not in order" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", "") "," FILE_OF("x", ""))),
-		  "files are not in order" },
-		{ WITH_UNITS(UNIT(".", FILE_OF("x", "") "," FILE_OF("y", ""))),
-		  "a unit without a folder has several files" },
-	};
-
-	EACH(i, faults)
-		must_refuse(faults[i].json, faults[i].message);
-}
-
-TEST(manifest_trees, have_no_unit_inside_another_one)
-{
-	static const struct fault faults[] = {
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", "")) "," UNIT(
-			  "a/b", FILE_OF("x", ""))),
-		  "unit 'a/b' is inside another one" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", "")) "," UNIT(
-			  "a-", FILE_OF("x", "")) "," UNIT(".", FILE_OF("a/b/c",
-		                                                        ""))),
-		  "unit 'a/b/c' is inside another one" },
-		{ WITH_UNITS(UNIT(".", FILE_OF("a", "")) "," UNIT(
-			  "a/b", FILE_OF("x", ""))),
-		  "unit 'a/b' is inside another one" },
-	};
-
-	EACH(i, faults)
-		must_refuse(faults[i].json, faults[i].message);
-}
-
 #define TUNED(folder, gpu)                                                     \
 	"{\"files\":[" FILE_OF("x", "") "],\"folder\":\"" folder               \
 					"\",\"platform\":\"" gpu "\"}"
@@ -177,10 +83,8 @@ TEST(manifest_trees, have_no_unit_inside_another_one)
 
 TEST(manifest_trees, have_what_was_tuned_once_for_each_gpu)
 {
-	static const char json[] =
-		WITH_TUNED(UNIT("a", FILE_OF("x", "")) "," TUNED(
-			"a", "gpu A, driver 5") "," TUNED("a",
-	                                                  "gpu B, driver 5"));
+	static const char json[] = WITH_TUNED(UNIT_X("a") "," TUNED(
+		"a", "gpu A, driver 5") "," TUNED("a", "gpu B, driver 5"));
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
 
 	OK(parse(json, &manifest, ERR));
@@ -191,41 +95,95 @@ TEST(manifest_trees, have_what_was_tuned_once_for_each_gpu)
 	CHECK_STR(written(&manifest).data, json);
 }
 
-TEST(manifest_trees, whose_tuning_makes_no_sense_are_refused)
+static const struct fault {
+	const char *json;
+	const char *message;
+} faults[] = {
+	/* Each part is as it must be. */
+	{ WITH_UNITS(""), "a tree without units" },
+	{ WITH_UNITS(UNIT("a", "")), "a unit without files" },
+	{ WITH("\"trees\"", "1"), "a tree is not an object" },
+	{ WITH("\"trees\"", "{\"name\":\"a\"}"), "units" },
+	{ WITH("\"trees\"", TREE("vllm", "[]")), "a unit is not an object" },
+	{ WITH_UNITS("{\"folder\":\"a\"}"), "files" },
+	{ WITH_UNITS(UNIT("a", "\"x\"")), "a file is not a list" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",0"))), "a mode is 0" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",24,1"))),
+	  "a number is too large" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",22,1"))),
+	  "a record of ninja's has another name, or is not last" },
+	{ WITH_UNITS(UNIT("a", FILE_OF(".ninja_log", ",20,1"))),
+	  "a record of ninja's has another name, or is not last" },
+	{ WITH_UNITS(UNIT("a", FILE_OF(".ninja_log", ",22,1"))),
+	  "the manifest's trees do not fit what it requires" },
+	{ WITH("\"builds\",\"trees\"", TREE("a", UNIT_X("a"))),
+	  "the manifest's trees do not fit what it requires" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,0"))),
+	  "a count of sentinels is 0" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4,1,1"))),
+	  "a file has too many parts" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4"))),
+	  "style of paths does not fit its sentinels" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,1"))),
+	  "style of paths does not fit its sentinels" },
+	{ WITH_UNITS(UNIT("a", "[\"x\",1073741825,\"" DIGEST "\"]")),
+	  "a number is too large" },
+	{ WITH_UNITS(UNIT("a", "[\"x\",1,\"" DIGEST "0\"]")), "digest" },
+	/* They are in order, and none is there twice. */
+	{ WITH("\"trees\"", TREE("b", UNIT_X("a")) "," TREE("a", UNIT_X("a"))),
+	  "trees are not in order" },
+	{ WITH("\"trees\"", TREE("a", UNIT_X("a")) "," TREE("a", UNIT_X("b"))),
+	  "trees are not in order" },
+	{ WITH_UNITS(UNIT_X("b") "," UNIT_X("a")), "units are not in order" },
+	{ WITH_UNITS(UNIT_X("a") "," UNIT(".", FILE_OF("a", ""))),
+	  "units are not in order" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("y", "") "," FILE_OF("x", ""))),
+	  "files are not in order" },
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", "") "," FILE_OF("x", ""))),
+	  "files are not in order" },
+	{ WITH_UNITS(UNIT(".", FILE_OF("x", "") "," FILE_OF("y", ""))),
+	  "a unit without a folder has several files" },
+	/* No unit is inside another one. */
+	{ WITH_UNITS(UNIT_X("a") "," UNIT_X("a/b")),
+	  "unit 'a/b' is inside another one" },
+	{ WITH_UNITS(UNIT_X("a") "," UNIT_X("a-") "," UNIT(
+		  ".", FILE_OF("a/b/c", ""))),
+	  "unit 'a/b/c' is inside another one" },
+	{ WITH_UNITS(UNIT(".", FILE_OF("a", "")) "," UNIT_X("a/b")),
+	  "unit 'a/b' is inside another one" },
+	/* What was tuned is for a GPU, and there once for each. */
+	{ WITH_TUNED(TUNED("a", "gpu A, driver 5") "," TUNED(
+		  "a", "gpu A, driver 5")),
+	  "units are not in order" },
+	{ WITH_TUNED(TUNED("a", "gpu B, driver 5") "," TUNED(
+		  "a", "gpu A, driver 5")),
+	  "units are not in order" },
+	{ WITH_TUNED(TUNED("a", "gpu A, driver 5") "," TUNED(
+		  "a/b", "gpu B, driver 5")),
+	  "unit 'a/b' is inside another one" },
+	{ WITH_TUNED(TUNED("a", "x86_64-glibc2.2")),
+	  "a unit's platform is not that of a GPU" },
+	{ WITH_TUNED(TUNED("a", "")),
+	  "a unit's platform is not that of a GPU" },
+	{ WITH_UNITS(TUNED("a", "gpu A, driver 5")), "" },
+	{ WITH_TUNED(UNIT_X("a")), "" },
+	/* No file is inside a file. */
+	{ WITH_UNITS(UNIT("a", FILE_OF("x", "") "," FILE_OF("x/y", ""))),
+	  "is inside another" },
+	{ WITH_UNITS(
+		  UNIT("a", FILE_OF("y/z.b", "") "," FILE_OF("y/z.b/c/d", ""))),
+	  "is inside another" },
+	/* They are there if they are required, and only then. */
+	{ WITH("", TREE("vllm", UNIT_X("a"))),
+	  "the manifest's trees do not fit what it requires" },
+	{ WITH("\"trees\"", ""),
+	  "the manifest's trees do not fit what it requires" },
+	{ WITH("\"trees\",\"trees\"", TREE("vllm", UNIT_X("a"))),
+	  "requires has a word twice" },
+};
+
+TEST(manifest_trees, with_any_fault_are_refused)
 {
-	static const struct fault faults[] = {
-		{ WITH_TUNED(TUNED("a", "gpu A, driver 5") "," TUNED(
-			  "a", "gpu A, driver 5")),
-		  "units are not in order" },
-		{ WITH_TUNED(TUNED("a", "gpu B, driver 5") "," TUNED(
-			  "a", "gpu A, driver 5")),
-		  "units are not in order" },
-		{ WITH_TUNED(TUNED("a", "gpu A, driver 5") "," TUNED(
-			  "a/b", "gpu B, driver 5")),
-		  "unit 'a/b' is inside another one" },
-		{ WITH_TUNED(TUNED("a", "x86_64-glibc2.2")),
-		  "a unit's platform is not that of a GPU" },
-		{ WITH_TUNED(TUNED("a", "")),
-		  "a unit's platform is not that of a GPU" },
-		{ WITH_UNITS(TUNED("a", "gpu A, driver 5")), "" },
-		{ WITH_TUNED(UNIT("a", FILE_OF("x", ""))), "" },
-	};
-
-	EACH(i, faults)
-		must_refuse(faults[i].json, faults[i].message);
-}
-
-TEST(manifest_trees, have_no_file_inside_a_file)
-{
-	static const struct fault faults[] = {
-		{ WITH_UNITS(
-			  UNIT("a", FILE_OF("x", "") "," FILE_OF("x/y", ""))),
-		  "is inside another" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("y/z.b", "") "," FILE_OF(
-					       "y/z.b/c/d", ""))),
-		  "is inside another" },
-	};
-
 	EACH(i, faults)
 		must_refuse(faults[i].json, faults[i].message);
 }
@@ -243,8 +201,7 @@ TEST(manifest_trees, have_paths_that_stay_in_their_root)
 	};
 
 	EACH(i, bad) {
-		const char *unit =
-			text(WITH_UNITS(UNIT("%s", FILE_OF("x", ""))), bad[i]);
+		const char *unit = text(WITH_UNITS(UNIT_X("%s")), bad[i]);
 		const char *file =
 			text(WITH_UNITS(UNIT("a", FILE_OF("%s", ""))), bad[i]);
 		TKB_AUTO(tkb_manifest_release)
@@ -266,30 +223,16 @@ TEST(manifest_trees, have_names_of_letters_and_digits)
 	};
 
 	EACH(i, bad)
-		must_refuse(text(WITH("\"trees\"",
-		                      TREE("%s", UNIT("a", FILE_OF("x", "")))),
+		must_refuse(text(WITH("\"trees\"", TREE("%s", UNIT_X("a"))),
 		                 bad[i]),
 		            "a tree's name is not allowed");
 }
 
-TEST(manifest_trees, are_there_if_they_are_required_and_only_then)
+TEST(manifest_trees, that_are_of_a_newer_format_are_refused_by_its_name)
 {
-	static const struct fault faults[] = {
-		{ WITH("", TREE("vllm", UNIT("a", FILE_OF("x", "")))),
-		  "the manifest's trees do not fit what it requires" },
-		{ WITH("\"trees\"", ""),
-		  "the manifest's trees do not fit what it requires" },
-		{ WITH("\"trees\",\"trees\"",
-		       TREE("vllm", UNIT("a", FILE_OF("x", "")))),
-		  "requires has a word twice" },
-	};
-
-	EACH(i, faults)
-		must_refuse(faults[i].json, faults[i].message);
 	must_fail(WITH("\"forests\"", ""), TKB_ERR_UNSUPPORTED,
 	          "requires 'forests', which this tkbundle does not know");
-	must_fail(WITH("\"forests\",\"trees\"",
-	               TREE("vllm", UNIT("a", FILE_OF("x", "")))),
+	must_fail(WITH("\"forests\",\"trees\"", TREE("vllm", UNIT_X("a"))),
 	          TKB_ERR_UNSUPPORTED, "requires 'forests'");
 }
 
@@ -318,12 +261,12 @@ static const char *of_files(size_t count)
 
 static const char *of_trees(size_t count)
 {
-	return text("%s%s%s",
-	            "{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"
-	            "\"profile\":\"full\",\"requires\":[\"trees\"],\"trees\":[",
-	            many(count, "{\"name\":\"t",
-	                 "\",\"units\":[" UNIT("a", FILE_OF("x", "")) "]}"),
-	            "],\"version\":1}");
+	return text(
+		"%s%s%s",
+		"{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"
+		"\"profile\":\"full\",\"requires\":[\"trees\"],\"trees\":[",
+		many(count, "{\"name\":\"t", "\",\"units\":[" UNIT_X("a") "]}"),
+		"],\"version\":1}");
 }
 
 TEST(manifest_trees, hold_so_many_files_and_so_long_paths)
@@ -339,7 +282,7 @@ TEST(manifest_trees, hold_so_many_files_and_so_long_paths)
 	memset(path, 'a', TKB_UNIT_PATH_LIMIT - 1);
 	for (size_t i = 200; i < TKB_UNIT_PATH_LIMIT - 1; i += 200)
 		path[i] = '/';
-	must_accept(text(WITH_UNITS(UNIT("%s", FILE_OF("x", ""))), path));
+	must_accept(text(WITH_UNITS(UNIT_X("%s")), path));
 	must_refuse(text(WITH_UNITS(UNIT("%s", FILE_OF("xy", ""))), path),
 	            "a path in a tree is too long");
 }

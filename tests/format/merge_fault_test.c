@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "format/reader.h"
+
 /* What a merge refuses, and what is left behind when it fails: nothing. */
 
 enum {
 	MANY = 60000, /* two such bundles are over a limit */
-	WRITES_LIMIT = 64,
-	END_SIZE = 86 /* of a bundle's last frame */
+	WRITES_LIMIT = 64
 };
 
 /* Bundles of two kernels and of one of them and another. */
@@ -22,31 +23,9 @@ static void arrange_two(void)
 /* Flip a bit of frame `index` of the bundle `path`, in its middle. */
 static void damage_frame(const char *path, size_t index)
 {
-	struct tkb_bundle *bundle = test_bundle(path);
-	const struct tkb_bytes old = read_file(path);
-	char *copy = test_alloc(old.size);
-	size_t end = old.size - END_SIZE;
-	uint64_t packed = 0;
-	uint64_t size;
-	uint64_t count;
+	const struct tkb_frame *frame = &test_bundle(path)->frames[index];
 
-	for (size_t i = tkb_bundle_frame_count(bundle); i-- > index;) {
-		end -= (size_t)packed;
-		tkb_bundle_frame_sizes(bundle, i, &packed, &size, &count);
-	}
-	memcpy(copy, old.data, old.size);
-	copy[end - packed / 2] ^= 1;
-	write_file(path, (struct tkb_bytes){ copy, old.size });
-}
-
-static void damage_end(const char *path)
-{
-	const struct tkb_bytes old = read_file(path);
-	char *copy = test_alloc(old.size);
-
-	memcpy(copy, old.data, old.size);
-	copy[old.size - 1] ^= 1;
-	write_file(path, (struct tkb_bytes){ copy, old.size });
+	flip_bit(path, frame->offset + frame->packed_size / 2);
 }
 
 /* Merge "a.tkb" and "b.tkb", with choices. */
@@ -96,7 +75,7 @@ TEST(merge, does_not_read_a_frame_that_it_does_not_copy)
 TEST(merge, of_a_bundle_with_a_damaged_end_fails)
 {
 	arrange_two();
-	damage_end("b.tkb");
+	flip_bit("b.tkb", read_file("b.tkb").size - 1);
 
 	check_fails(NULL, TKB_ERR_CORRUPT, "'b.tkb'");
 }

@@ -35,12 +35,10 @@ static const char *path_of(size_t count, size_t name)
 static struct tkb_bytes stream_of(const char *path)
 {
 	BUF(buf, LIMIT);
-	char *copy;
 
 	tkb_tar_add(&buf, path, tkb_text("xyz"));
 	OK(tkb_buf_check(&buf, ERR));
-	copy = memcpy(test_alloc(buf.size), buf.data, buf.size);
-	return (struct tkb_bytes){ copy, buf.size };
+	return test_copy(&buf);
 }
 
 static void check_read(struct tkb_bytes stream, const char *path)

@@ -103,12 +103,8 @@ TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_passed_over)
 		check_right(&scene, urls, text("damaged-%zu", i));
 	}
 	for (unsigned i = 0; i < 16; i++) {
-		unsigned char *bytes = test_alloc(whole.size);
-
-		memcpy(bytes, whole.data, whole.size);
-		bytes[whole.size * i / 16] ^= 0x10;
-		write_file(near_blob(&scene),
-		           (struct tkb_bytes){ bytes, whole.size });
+		write_file(near_blob(&scene), whole);
+		flip_bit(near_blob(&scene), whole.size * i / 16);
 		check_right(&scene, urls, text("flipped-%u", i));
 	}
 }

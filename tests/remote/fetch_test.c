@@ -68,9 +68,9 @@ static void check_cut(const char *head, unsigned gets, int status,
                       const char *part)
 {
 	const struct web_answer answers[] = {
-		{ "HEAD /cas/", head, false },
-		{ "GET /cas/",
-		  "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabcd", false },
+		ANSWERED("HEAD /cas/", head),
+		ANSWERED("GET /cas/",
+		         "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabcd"),
 	};
 	struct server server = start_script(answers, 2);
 	BUF(got, SIZE);

@@ -174,11 +174,9 @@ TEST(http_fault, when_to_come_back_is_handed_on)
 TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 {
 	static const struct web_answer answers[] = {
-		{ "GET /there", OKAY(3, "yes"), false },
-		{ CAS,
-		  "HTTP/1.1 302 There\r\nLocation: /there\r\n"
-		  "Content-Length: 4\r\n\r\njunk",
-		  false },
+		ANSWERED("GET /there", OKAY(3, "yes")),
+		ANSWERED(CAS, "HTTP/1.1 302 There\r\nLocation: /there\r\n"
+		              "Content-Length: 4\r\n\r\njunk"),
 	};
 	struct server server = start_script(answers, 2);
 	BUF(got, BLOB_LIMIT);
@@ -281,11 +279,11 @@ static void check_put_is_denied(const struct web_answer *answers,
 TEST(http_fault, nothing_is_put_on_another_server)
 {
 	static const struct web_answer answers[] = {
-		{ "PUT /",
-		  "HTTP/1.1 307 There\r\nLocation: http://elsewhere.test:81/x?"
-		  "token=" SECRET "\r\nContent-Length: 0\r\n\r\n",
-		  false },
-		{ "GET /ref/", OKAY(2, "[]"), false },
+		ANSWERED("PUT /",
+		         "HTTP/1.1 307 There\r\nLocation: "
+		         "http://elsewhere.test:81/x?"
+		         "token=" SECRET "\r\nContent-Length: 0\r\n\r\n"),
+		ANSWERED("GET /ref/", OKAY(2, "[]")),
 	};
 
 	check_put_is_denied(answers,
@@ -297,8 +295,8 @@ TEST(http_fault, nothing_is_put_on_another_server)
 TEST(http_fault, nothing_is_put_where_a_page_is_to_be_read)
 {
 	static const struct web_answer answers[] = {
-		{ "PUT /login", EMPTY("201 OK"), false },
-		{ "PUT /cas/", MOVED("303 See Other", "/login"), false },
+		ANSWERED("PUT /login", EMPTY("201 OK")),
+		ANSWERED("PUT /cas/", MOVED("303 See Other", "/login")),
 	};
 
 	check_put_is_denied(
@@ -309,8 +307,8 @@ TEST(http_fault, nothing_is_put_where_a_page_is_to_be_read)
 TEST(http_fault, a_put_follows_on_the_same_server)
 {
 	static const struct web_answer answers[] = {
-		{ "PUT /there", EMPTY("201 OK"), false },
-		{ "PUT /cas/", MOVED("307 There", "/there"), false },
+		ANSWERED("PUT /there", EMPTY("201 OK")),
+		ANSWERED("PUT /cas/", MOVED("307 There", "/there")),
 	};
 	struct server server = start_script(answers, 2);
 	struct handle *handle =
@@ -377,11 +375,10 @@ static void check_records(const char *what, int status, const char *part)
 	static const char *const ways[] = { "", "?listing=index" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(ways); i++) {
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 
-		must_open(http_url(&server, ways[i]), &handle);
-		FAILS(ASK(&handle, records, "ref", &visitor, ERR), status,
-		      part);
+		struct handle *handle =
+			must_connect(http_url(&server, ways[i]));
+		FAILS(ASK(handle, records, "ref", &visitor, ERR), status, part);
 		CHECK_INT(notebook->count, 0);
 	}
 }
@@ -394,10 +391,7 @@ TEST(http_fault, what_is_no_listing_is_not_taken_for_an_empty_one)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(bodies); i++)
-		check_records(text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
-		                   "\r\n%s",
-		                   strlen(bodies[i]), bodies[i]),
-		              TKB_ERR_UNAVAILABLE, "list");
+		check_records(okay(bodies[i]), TKB_ERR_UNAVAILABLE, "list");
 }
 
 TEST(http_fault, a_listing_that_fails_is_no_empty_one)
@@ -423,12 +417,9 @@ TEST(http_fault, a_record_that_is_gone_is_told)
 		"edcba9876543210" HEX16 HEX16 HEX16
 		"\",\"type\":\"file\",\"more\":[{\"a\":null}]}]";
 	const struct web_answer answers[] = {
-		{ "GET /ref/ref/f", OKAY(3, "yes"), false },
-		{ "GET /ref/ref/0", EMPTY("404 Gone"), false },
-		{ "GET /ref/ref/ ",
-		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
-		       strlen(listing), listing),
-		  false },
+		ANSWERED("GET /ref/ref/f", OKAY(3, "yes")),
+		ANSWERED("GET /ref/ref/0", EMPTY("404 Gone")),
+		ANSWERED("GET /ref/ref/ ", okay(listing)),
 	};
 	struct server server = start_script(answers, 3);
 	struct handle *handle = must_connect(http_url(&server, ""));
@@ -454,12 +445,9 @@ static void check_unread_record(const char *refusal, int status,
 		"{\"name\":\"f" HEX16 HEX16 HEX16
 		"123456789abcdef\",\"type\":\"file\",\"size\":3}]";
 	const struct web_answer answers[] = {
-		{ "GET /ref/ref/f", OKAY(3, "yes"), false },
-		{ "GET /ref/ref/0", refusal, false },
-		{ "GET /ref/ref/ ",
-		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
-		       strlen(listing), listing),
-		  false },
+		ANSWERED("GET /ref/ref/f", OKAY(3, "yes")),
+		ANSWERED("GET /ref/ref/0", refusal),
+		ANSWERED("GET /ref/ref/ ", okay(listing)),
 	};
 	struct server server = start_script(answers, 3);
 	unsigned seen = 0;
@@ -524,17 +512,16 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct web_answer answers[] = {
-			{ "HEAD /cas/", EMPTY("200 OK"), false },
-			{ "GET /cas/", cases[i].answer, false },
+			ANSWERED("HEAD /cas/", EMPTY("200 OK")),
+			ANSWERED("GET /cas/", cases[i].answer),
 		};
 		struct server server = start_script(answers, 2);
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const struct tkb_digest digest = made_up(1);
 		bool has = false;
 		uint64_t size = 7;
 
-		must_open(http_url(&server, ""), &handle);
-		OK(ASK(&handle, has, &digest, 1, &has, &size, ERR));
+		struct handle *handle = must_connect(http_url(&server, ""));
+		OK(ASK(handle, has, &digest, 1, &has, &size, ERR));
 		CHECK(has);
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
@@ -609,15 +596,14 @@ TEST(http_fault, a_proxy_that_does_not_connect_is_told_from_the_server)
 TEST(http_fault, a_refusal_of_s3_after_a_redirect_is_understood)
 {
 	static const struct web_answer answers[] = {
-		{ "GET /there",
-		  "HTTP/1.1 403 No\r\nConnection: close\r\n\r\n<Error><Code>"
-		  "InvalidAccessKeyId</Code></Error>",
-		  false },
-		{ "GET /bucket",
-		  "HTTP/1.1 307 There\r\nLocation: /there\r\n"
-		  "Connection: close\r\n\r\n<Error><Code>TemporaryRedirect"
-		  "</Code></Error>",
-		  false },
+		ANSWERED("GET /there", "HTTP/1.1 403 No\r\nConnection: "
+		                       "close\r\n\r\n<Error><Code>"
+		                       "InvalidAccessKeyId</Code></Error>"),
+		ANSWERED("GET /bucket",
+		         "HTTP/1.1 307 There\r\nLocation: /there\r\n"
+		         "Connection: "
+		         "close\r\n\r\n<Error><Code>TemporaryRedirect"
+		         "</Code></Error>"),
 	};
 	struct server server = start_script(answers, TKB_COUNT_OF(answers));
 	struct notebook *notebook = new_notebook();
@@ -649,16 +635,15 @@ TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 		const struct web_answer answer = { "HEAD /bucket/",
 			                           cases[i].answer, false };
 		struct server server = start_script(&answer, 1);
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const struct tkb_digest digest = made_up(1);
 		bool has = false;
 		uint64_t size = 7;
 
-		must_open(text("s3://bucket?anonymous=true&"
-		               "endpoint=http://127.0.0.1:%u",
-		               server.port),
-		          &handle);
-		OK(ASK(&handle, has, &digest, 1, &has, &size, ERR));
+		struct handle *handle =
+			must_connect(text("s3://bucket?anonymous=true&"
+		                          "endpoint=http://127.0.0.1:%u",
+		                          server.port));
+		OK(ASK(handle, has, &digest, 1, &has, &size, ERR));
 		CHECK(has);
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
@@ -671,11 +656,8 @@ TEST(http_fault, a_record_longer_than_listed_is_refused)
 	static const char listing[] =
 		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"size\":3}]";
 	const struct web_answer answers[] = {
-		{ "GET /ref/ref/0", OKAY(9, "123456789"), false },
-		{ "GET /ref/ref/ ",
-		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
-		       strlen(listing), listing),
-		  false },
+		ANSWERED("GET /ref/ref/0", OKAY(9, "123456789")),
+		ANSWERED("GET /ref/ref/ ", okay(listing)),
 	};
 	struct server server = start_script(answers, 2);
 	struct notebook *notebook = new_notebook();

@@ -395,14 +395,12 @@ TEST(oci_auth, a_server_that_it_redirects_to_sees_no_credentials)
 	struct server other =
 		start_answer("/elsewhere", EMPTY("404 Not Found"));
 	const struct web_answer answers[] = {
-		{ "/blobs/",
-		  text(MOVED("307 There", "http://127.0.0.1:%u/elsewhere"),
-		       other.port),
-		  false },
-		{ "/manifests/",
-		  "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"x\"\r\n"
-		  "Content-Length: 0\r\n\r\n",
-		  false },
+		ANSWERED("/blobs/", text(MOVED("307 There",
+		                               "http://127.0.0.1:%u/elsewhere"),
+		                         other.port)),
+		ANSWERED("/manifests/", "HTTP/1.1 401 Who\r\nWWW-Authenticate: "
+		                        "Basic realm=\"x\"\r\n"
+		                        "Content-Length: 0\r\n\r\n"),
 	};
 	struct server server = start_script(answers, 2);
 

@@ -219,12 +219,13 @@ TEST(oci, what_cannot_be_mounted_is_sent)
 				    "Content-Length: 0\r\n"
 				    "Connection: close\r\n\r\n";
 		const struct web_answer answers[] = {
-			{ "POST /v2/team/kernels/blobs/uploads/?mount=sha256:",
-			  text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
-			       refusals[i]),
-			  false },
-			{ "POST ", begun, false },
-			{ "PUT ", EMPTY("201 Created"), false },
+			ANSWERED(
+				"POST "
+			        "/v2/team/kernels/blobs/uploads/?mount=sha256:",
+				text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
+			             refusals[i])),
+			ANSWERED("POST ", begun),
+			ANSWERED("PUT ", EMPTY("201 Created")),
 		};
 		struct server server = start_script(answers, 3);
 		struct handle *handle = must_connect(
@@ -350,14 +351,14 @@ TEST(oci, a_manifest_with_other_bytes_is_not_believed)
 		             "\"data\":\"%s\"}]}",
 		             datas[i]);
 		const struct web_answer answers[] = {
-			{ "/tags/list",
-			  text(LISTED("", "{\"name\":\"a\",\"tags\":[\"r.a."
-			                  "%s\"]}"),
-			       hex),
-			  false },
-			{ "/manifests/", text(LISTED("", "%s"), manifest),
-			  false },
-			{ "/blobs/", OKAY(4, "good"), false },
+			ANSWERED("/tags/list",
+			         text(LISTED("",
+			                     "{\"name\":\"a\",\"tags\":[\"r.a."
+			                     "%s\"]}"),
+			              hex)),
+			ANSWERED("/manifests/",
+			         text(LISTED("", "%s"), manifest)),
+			ANSWERED("/blobs/", OKAY(4, "good")),
 		};
 		struct server server = start_script(answers, 3);
 		struct handle *handle = must_connect(oci_url(server.port));
@@ -453,11 +454,11 @@ TEST(oci, a_manifest_that_is_none_or_too_large_is_told_of_its_record)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(whats); i++) {
 		const struct web_answer answers[] = {
-			{ "/tags/list",
-			  text(LISTED("", "{\"name\":\"a\",\"tags\":[\"%s\"]}"),
-			       tag),
-			  false },
-			{ "/manifests/", whats[i], false },
+			ANSWERED("/tags/list",
+			         text(LISTED("", "{\"name\":\"a\",\"tags\":[\"%"
+			                         "s\"]}"),
+			              tag)),
+			ANSWERED("/manifests/", whats[i]),
 		};
 		struct server server = start_script(answers, 2);
 		struct handle *handle = must_connect(oci_url(server.port));
@@ -636,11 +637,11 @@ TEST(oci, what_is_deleted_under_our_feet_is_stored_again)
 TEST(oci, a_record_that_goes_while_records_are_read_is_told)
 {
 	const struct web_answer answers[] = {
-		{ "/tags/list",
-		  text(LISTED("", "{\"name\":\"a\",\"tags\":[\"r.a.%064d\"]}"),
-		       7),
-		  false },
-		{ "/manifests/", EMPTY("404 Not Found"), false },
+		ANSWERED("/tags/list",
+		         text(LISTED("", "{\"name\":\"a\",\"tags\":[\"r.a.%"
+		                         "064d\"]}"),
+		              7)),
+		ANSWERED("/manifests/", EMPTY("404 Not Found")),
 	};
 	struct server server = start_script(answers, 2);
 	struct handle *handle = must_connect(oci_url(server.port));

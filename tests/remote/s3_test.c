@@ -108,23 +108,22 @@ TEST(s3, wrong_keys_are_denied)
 TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 3);
-	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
 
 	start_s3();
 	const char *url = s3_url(new_bucket("reader"), "");
 	struct handle *writer = must_connect(url);
 	struct tkb_digest digest = must_put(writer, bytes);
 	set_keys("AKIDREAD", "s3cret/Of+Reader", NULL);
-	must_open(url, &reader);
-	check_blob(&reader, &digest, 0, bytes);
-	FAILS(put_blob(&reader, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	struct handle *reader = must_connect(url);
+	check_blob(reader, &digest, 0, bytes);
+	FAILS(put_blob(reader, &digest, &bytes, ERR), TKB_ERR_DENIED,
 	      "it answers 403, AccessDenied: User: reader is not "
 	      "authorized to s3:PutObject");
 	CHECK_CONTAINS(ERR->message, ": grant the right to write there, or do "
 	                             "not push (push=never)");
-	FAILS(ASK(&reader, remove, &digest, ERR), TKB_ERR_DENIED,
+	FAILS(ASK(reader, remove, &digest, ERR), TKB_ERR_DENIED,
 	      "AccessDenied");
-	check_blob(&reader, &digest, 0, bytes);
+	check_blob(reader, &digest, 0, bytes);
 }
 
 TEST(s3, a_public_bucket_needs_no_keys)
@@ -167,7 +166,6 @@ TEST(s3, a_bucket_that_is_not_there_is_named)
 
 TEST(s3, the_right_region_is_named)
 {
-	TKB_AUTO(close_handle) struct handle moved = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(10, 6);
 	const struct tkb_digest digest = digest_of(bytes);
 	bool answer = false;
@@ -186,8 +184,8 @@ TEST(s3, the_right_region_is_named)
 	check_refusal(s3_url(new_bucket("here"), ""), TKB_ERR_INVALID,
 	              "is in another region than 'us-east-1', or at another "
 	              "endpoint");
-	must_open(s3_url(new_bucket("moved"), ""), &moved);
-	FAILS(ASK(&moved, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_INVALID,
+	struct handle *moved = must_connect(s3_url(new_bucket("moved"), ""));
+	FAILS(ASK(moved, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_INVALID,
 	      "region=eu-west-7");
 	struct handle *handle = must_connect(s3_url("far-away", ""));
 	FAILS(ASK(handle, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_INVALID,
@@ -205,12 +203,11 @@ TEST(s3, a_redirect_is_understood)
 
 	start_s3();
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const char *url = s3_url(new_bucket(words[i]), "");
 
 		check_refusal(url, TKB_ERR_INVALID, "region=eu-west-8");
-		must_open(url, &handle);
-		FAILS(put_blob(&handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
+		struct handle *handle = must_connect(url);
+		FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
 		      "region=eu-west-8");
 	}
 }

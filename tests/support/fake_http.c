@@ -391,6 +391,12 @@ static void serve_script_in_thread(int fd, void *self)
 	in_thread(serve_script, (void *)(intptr_t)dup(fd));
 }
 
+const char *okay(const char *body)
+{
+	return text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
+	            strlen(body), body);
+}
+
 struct server start_script(const struct web_answer *answers, size_t count)
 {
 	write_text("requests", "");

@@ -31,12 +31,20 @@ struct web_answer {
 	bool hangs;       /* it keeps the connection open afterwards */
 };
 
+#define ANSWERED(when_, what_)                                                 \
+	{                                                                      \
+		.when = (when_), .what = (what_)                               \
+	}
+
 /* Answers in words. */
 #define EMPTY(status) "HTTP/1.1 " status "\r\nContent-Length: 0\r\n\r\n"
 #define OKAY(size, body)                                                       \
 	"HTTP/1.1 200 OK\r\nContent-Length: " #size "\r\n\r\n" body
 #define MOVED(status, to)                                                      \
 	"HTTP/1.1 " status "\r\nLocation: " to "\r\nContent-Length: 0\r\n\r\n"
+
+/* 200 with this body. */
+const char *okay(const char *body);
 
 /*
  * A server that gives the first matching answer, else 404, with one request per

@@ -297,12 +297,7 @@ const char *blob_of(const char *remote, const char *record)
 
 void flip(const char *path, unsigned at)
 {
-	const struct tkb_bytes bytes = read_file(path);
-	unsigned char *copy = test_alloc(bytes.size);
-
-	memcpy(copy, bytes.data, bytes.size);
-	copy[bytes.size * at / 16] ^= 0x10;
-	write_file(path, (struct tkb_bytes){ copy, bytes.size });
+	flip_bit(path, read_file(path).size * at / 16);
 }
 
 void make_old(const char *path, unsigned seconds)

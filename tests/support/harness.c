@@ -651,6 +651,17 @@ bool exists(const char *path)
 	return lstat(path, &status) == 0;
 }
 
+void flip_bit(const char *path, uint64_t offset)
+{
+	const int fd = open(path, O_RDWR | O_CLOEXEC);
+	char byte = 0;
+
+	CHECK_INT(pread(fd, &byte, 1, (off_t)offset), 1);
+	byte ^= 1;
+	CHECK_INT(pwrite(fd, &byte, 1, (off_t)offset), 1);
+	(void)close(fd);
+}
+
 void edit_file(const char *path, const char *from, const char *to)
 {
 	const struct tkb_bytes old = read_file(path);

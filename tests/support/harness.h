@@ -223,6 +223,9 @@ bool exists(const char *path);
 /* Replace the first `from` in a file by `to`; it must be there. */
 void edit_file(const char *path, const char *from, const char *to);
 
+/* Flip a bit of the file's byte at `offset`, in its place. */
+void flip_bit(const char *path, uint64_t offset);
+
 /*
  * Variables that are released with their block: a buffer, and a bundle that the
  * test assigns.
