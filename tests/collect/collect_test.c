@@ -981,7 +981,6 @@ TEST(collect, packs_again_what_lean_left)
 
 TEST(collect, without_a_sink_is_refused_unless_it_is_dry)
 {
-
 	unpack("triton-3.6.0-cpu", "cache");
 	FAILS(tkb_collect("cache/.triton/cache", NULL, NULL, NULL, ERR),
 	      TKB_ERR_INVALID, "there is no sink");

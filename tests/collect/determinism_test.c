@@ -405,12 +405,10 @@ TEST(determinism, gives_the_id_that_version_1_always_gave)
 	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
 	struct tkb_collect_report report = { SIZED(report) };
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	OK(tkb_collect(root, &dry, NULL, &report, ERR));
 
-	tkb_digest_to_hex(&report.id, hex);
-	CHECK_STR(hex, wanted);
+	CHECK_STR(hex_of(&report.id), wanted);
 }
 
 /* What a tar header must say of each member. */

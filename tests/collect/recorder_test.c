@@ -549,14 +549,12 @@ TEST(recorder, chooses_keys_and_devices_itself)
 static void check_empty(struct tkb_bytes bytes)
 {
 	BUNDLE(bundle) = open_bytes(bytes);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	check_sound(bundle);
 	CHECK_INT(tkb_bundle_entry_count(bundle), 0);
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 0);
 	CHECK_INT(tkb_bundle_frame_count(bundle), 0);
-	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
-	CHECK_STR(hex, EMPTY_ID);
+	CHECK_STR(hex_of(tkb_bundle_id(bundle)), EMPTY_ID);
 }
 
 TEST(recorder, collects_an_empty_bundle_if_nothing_was_put)

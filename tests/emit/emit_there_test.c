@@ -341,11 +341,7 @@ TEST(emit, writes_nothing_through_a_link_in_the_place_of_its_own_folder)
 
 static const char *id_of(const char *path)
 {
-	struct tkb_bundle *bundle = test_bundle(path);
-	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
-
-	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
-	return hex;
+	return hex_of(tkb_bundle_id(test_bundle(path)));
 }
 
 #define OTHER_MARK "out/.tkbundle/trusted-00000000-0000-0000-0000-00000000000"

@@ -6,11 +6,6 @@
 
 /* What tkb_remote_verify() finds in a remote, and what it drops. */
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 static struct tkb_remote *arrange(const char *urls)
 {
 	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
@@ -120,10 +115,9 @@ TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
 		                                           .ref = REF };
 	struct tkb_remote_verify_report report = { SIZED(report) };
 	struct tkb_digest digest;
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	OK(tkb_remote_put(remote, &blob, &digest, ERR));
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	flip(out(text("remote/cas/%.2s/%s", hex, hex)), 8);
 	OK(tkb_remote_verify(remote, &options, &report, ERR));
 	CHECK_INT(report.blob_count, 3);

@@ -16,11 +16,6 @@ enum {
 
 static const struct part whole = { 0, POOL };
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 /* Push `count` records of an entry each; the last push may compact. */
 static struct tkb_push_report push_many(struct tkb_remote *remote,
                                         unsigned count)

@@ -98,18 +98,9 @@ TEST(layout_triton, every_file_has_a_value_of_its_own)
 	CHECK_INT(count_keys(&redis), files);
 }
 
-/* The one kernel of that name, its key. */
-static const char *key_of(const char *name)
-{
-	const char **keys = list("root");
-
-	for (size_t i = 0; keys[i] != NULL; i++) {
-		if (exists(text("root/%s/%s.cubin", keys[i], name)))
-			return keys[i];
-	}
-	fail_msg("there is no %s", name);
-	return NULL;
-}
+/* The key of "add_kernel" in triton-3.6.0-cpu. */
+static const char *const add_key =
+	"5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA";
 
 static const char *group_of(const struct server *redis, const char *key,
                             const char *name)
@@ -137,9 +128,9 @@ TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, ""), NULL);
-	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
+	CHECK_STR(group_of(&redis, add_key, "add_kernel"),
+	          wanted_group(add_key));
 }
 
 TEST(layout_triton, a_list_of_names_becomes_a_dict)
@@ -147,14 +138,14 @@ TEST(layout_triton, a_list_of_names_becomes_a_dict)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
-	write_text(text("root/%s/__grp__add_kernel.json", key),
+	write_text(text("root/%s/__grp__add_kernel.json", add_key),
 	           "{\"child_paths\": [\"add_kernel.source\", "
 	           "\"add_kernel.ttir\", \"add_kernel.ttgir\", "
 	           "\"add_kernel.llir\", \"add_kernel.ptx\", "
 	           "\"add_kernel.cubin\", \"add_kernel.json\"]}");
 	(void)must_push(url_of(&redis, ""), NULL);
-	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
+	CHECK_STR(group_of(&redis, add_key, "add_kernel"),
+	          wanted_group(add_key));
 }
 
 TEST(layout_triton, a_lean_group_lists_what_is_pushed)
@@ -167,15 +158,14 @@ TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, ""), &lean);
-	CHECK_STR(group_of(&redis, key, "add_kernel"),
+	CHECK_STR(group_of(&redis, add_key, "add_kernel"),
 	          text("{\"child_paths\": {\"add_kernel.cubin\": "
 	               "\"/%s/add_kernel.cubin\", \"add_kernel.json\": "
 	               "\"/%s/add_kernel.json\"}}\n",
-	               key, key));
+	               add_key, add_key));
 	CHECK_STR(ask_redis(&redis, "EXISTS",
-	                    text("triton:%s:add_kernel.ttir", key), NULL),
+	                    text("triton:%s:add_kernel.ttir", add_key), NULL),
 	          "0\n");
 }
 
@@ -184,11 +174,10 @@ TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
-	SYS(remove(text("root/%s/add_kernel.ptx", key)));
+	SYS(remove(text("root/%s/add_kernel.ptx", add_key)));
 	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 1);
-	CHECK_STR(ask_redis(&redis, "KEYS", text("triton:%s:*", key), NULL),
+	CHECK_STR(ask_redis(&redis, "KEYS", text("triton:%s:*", add_key), NULL),
 	          "\n");
 	CHECK(count_keys(&redis) > 0);
 }
@@ -259,8 +248,7 @@ TEST(layout_triton, the_group_file_comes_last)
 	};
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
-	collect.keys = &key;
+	collect.keys = &add_key;
 	struct tkb_remote *remote = must_open_remote("names://here", &options);
 	OK(tkb_push(remote, NULL, "root", &push_options, NULL, ERR));
 	CHECK_STR(names_put,
@@ -275,7 +263,7 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 	unsigned long long limit;
 
 	unpack_root("triton-3.6.0-cpu");
-	write_file(text("root/%s/add_kernel.ptx", key_of("add_kernel")),
+	write_file(text("root/%s/add_kernel.ptx", add_key),
 	           make_bytes(8 * TKB_MIB, 1));
 	const char *used = strstr(ask_redis(&redis, "INFO", "memory", NULL),
 	                          "used_memory:");
@@ -284,10 +272,10 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 	                text("%llu", limit), NULL);
 	FAILS(push(url_of(&redis, ""),
 	           &CHOSEN(tkb_push_options,
-	                   .collect = &CHOSEN(tkb_collect_options,
-	                                      .keys = (const char *[]){ key_of(
-						      "add_kernel") },
-	                                      .key_count = 1)),
+	                   .collect =
+	                           &CHOSEN(tkb_collect_options,
+	                                   .keys = (const char *[]){ add_key },
+	                                   .key_count = 1)),
 	           NULL, ERR),
 	      TKB_ERR_UNAVAILABLE, "its memory is full");
 	CHECK_CONTAINS(ERR->message, "remote 'redis://127.0.0.1:");
@@ -299,11 +287,10 @@ TEST(layout_triton, large_files_arrive_whole)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
-	const char *path = text("root/%s/add_kernel.ttir", key);
+	const char *path = text("root/%s/add_kernel.ttir", add_key);
 	write_file(path, make_bytes(5 * TKB_MIB + 7, 1));
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
-	check_value(&redis, text("triton:%s:add_kernel.ttir", key),
+	check_value(&redis, text("triton:%s:add_kernel.ttir", add_key),
 	            read_file(path));
 }
 
@@ -312,11 +299,10 @@ TEST(layout_triton, an_empty_file_is_pushed)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
-	write_text(text("root/%s/add_kernel.source", key), "");
+	write_text(text("root/%s/add_kernel.source", add_key), "");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "EXISTS",
-	                    text("triton:%s:add_kernel.source", key), NULL),
+	                    text("triton:%s:add_kernel.source", add_key), NULL),
 	          "1\n");
 }
 
@@ -325,8 +311,7 @@ TEST(layout_triton, what_is_pushed_again_is_replaced)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *name =
-		text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
+	const char *name = text("triton:%s:add_kernel.ttir", add_key);
 	(void)must_push(url_of(&redis, ""), NULL);
 	unsigned count = count_keys(&redis);
 	(void)ask_redis(&redis, "SET", name, "damaged", NULL);
@@ -341,8 +326,7 @@ TEST(layout_triton, values_live_as_long_as_the_url_says)
 	unsigned long left;
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *name =
-		text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
+	const char *name = text("triton:%s:add_kernel.ttir", add_key);
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "TTL", name, NULL), "-1\n");
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
@@ -355,12 +339,11 @@ TEST(layout_triton, the_url_says_how_keys_look)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, "?triton-key-format="
 	                               "%7bfilename%7d/t/%7bkey%7d"),
 	                NULL);
-	check_value(&redis, text("add_kernel.ttir/t/%s", key),
-	            read_file(text("root/%s/add_kernel.ttir", key)));
+	check_value(&redis, text("add_kernel.ttir/t/%s", add_key),
+	            read_file(text("root/%s/add_kernel.ttir", add_key)));
 }
 
 TEST(layout_triton, what_triton_could_not_read_is_refused)
@@ -458,11 +441,10 @@ TEST(layout_triton, keys_choose)
 		                            .collect = &collect };
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
-	collect.keys = &key;
+	collect.keys = &add_key;
 	struct tkb_push_report report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 1);
-	CHECK_INT(count_keys(&redis), count_names(text("root/%s", key)));
+	CHECK_INT(count_keys(&redis), count_names(text("root/%s", add_key)));
 }
 
 /* Counts what it is told. */
@@ -487,14 +469,14 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	struct server redis = start_redis("");
 
 	unpack_root("triton-3.6.0-cpu");
-	const char *key = key_of("add_kernel");
 	struct tkb_bytes first =
-		read_file(text("root/%s/add_kernel.ttir", key));
+		read_file(text("root/%s/add_kernel.ttir", add_key));
 	SYS(mkdir("inductor", 0777));
 	SYS(mkdir("inductor/triton", 0777));
 	copy_folder("root", "inductor/triton/0");
 	copy_folder("root", "inductor/triton/1");
-	write_text(text("inductor/triton/1/%s/add_kernel.ttir", key), "other");
+	write_text(text("inductor/triton/1/%s/add_kernel.ttir", add_key),
+	           "other");
 	SYS(rename("root", "before"));
 	SYS(rename("inductor", "root"));
 
@@ -502,7 +484,7 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	CHECK_INT(report.pushed_count, 5);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(counts[TKB_OUTCOME_LEFT_OUT], 1);
-	check_value(&redis, text("triton:%s:add_kernel.ttir", key), first);
+	check_value(&redis, text("triton:%s:add_kernel.ttir", add_key), first);
 
 	collect.is_strict = true;
 	(void)ask_redis(&redis, "FLUSHALL", NULL);

@@ -9,11 +9,6 @@
 
 static const struct part whole = { 0, POOL };
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 /* One record of the first ten entries, one of the rest. */
 static struct tkb_remote *arrange_two(const char *name)
 {
@@ -177,10 +172,9 @@ TEST(pull_fault, tries_a_blob_again)
 static void add_record(const char *remote, const char *record)
 {
 	const struct tkb_digest digest = digest_of(tkb_text(record));
-	char hex[TKB_DIGEST_HEX_SIZE];
 
-	tkb_digest_to_hex(&digest, hex);
-	write_text(text("%s/%s/ref/team,model/%s", test_folder(), remote, hex),
+	write_text(text("%s/%s/ref/team,model/%s", test_folder(), remote,
+	                hex_of(&digest)),
 	           record);
 }
 

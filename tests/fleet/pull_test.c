@@ -35,11 +35,6 @@ static struct tkb_remote *arrange_three(void)
 	return remote;
 }
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 TEST(pull, into_an_empty_cache_brings_all)
 {
 	struct tkb_remote *remote = arrange_three();

@@ -11,11 +11,6 @@ enum {
 
 static const struct part chosen = { 0, RECORDS };
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 /* A remote of eight records, each of one entry. */
 static struct tkb_remote *arrange_eight(const char *scheme)
 {

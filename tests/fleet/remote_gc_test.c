@@ -13,11 +13,6 @@ enum {
 
 static const struct part whole = { 0, POOL };
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 /* Records of entries 0 to 4, 5 to 8, and 9 on; their files, in that order. */
 struct three {
 	struct tkb_remote *remote;
@@ -405,11 +400,10 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	SYS(unlink(three.records[0]));
-	tkb_digest_to_hex(&digest, hex);
-	write_text(out(text("remote/ref/team,model/%s", hex)), newer);
+	write_text(out(text("remote/ref/team,model/%s", hex_of(&digest))),
+	           newer);
 	FAILS(tkb_remote_gc(three.remote, &options, NULL, ERR),
 	      TKB_ERR_UNSUPPORTED, REF);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
@@ -437,13 +431,11 @@ TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_age = true };
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error err = { 0 };
 
 	/* Behind the other, by name. */
-	tkb_digest_to_hex(&digest, hex);
 	CHECK_INT(run("mkdir", "remote/ref/zebra", NULL).status, 0);
-	write_text(out(text("remote/ref/zebra/%s", hex)), newer);
+	write_text(out(text("remote/ref/zebra/%s", hex_of(&digest))), newer);
 	make_old(three.records[0], DAY_S);
 	CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
 	          TKB_ERR_UNSUPPORTED);

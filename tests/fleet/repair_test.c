@@ -159,11 +159,9 @@ static int fail_sick(const struct spy_event *event, struct tkb_error *err)
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	tkb_digest_to_hex(&event->digest, hex);
-	if (event->op != SPY_GET || strcmp(hex, sick) != 0)
-		return 0;
-	err->status = TKB_ERR_UNAVAILABLE;
-	(void)snprintf(err->message, sizeof(err->message), "it is sick");
-	return TKB_ERR_UNAVAILABLE;
+	return event->op == SPY_GET && strcmp(hex, sick) == 0
+	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "it is sick")
+	               : 0;
 }
 
 TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)

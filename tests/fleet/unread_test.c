@@ -10,11 +10,6 @@ enum {
 	LARGE = 65 * 1024 * 1024 /* more than any record */
 };
 
-static const char *out(const char *name)
-{
-	return text("%s/%s", test_folder(), name);
-}
-
 /* Three records, and blobs that are old enough to go. */
 static struct tkb_remote *arrange_with(struct tkb_remote_options options)
 {

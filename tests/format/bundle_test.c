@@ -170,13 +170,11 @@ TEST(bundle, tells_its_entries)
 
 TEST(bundle, id_is_the_digest_of_its_manifest)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
 	forge_single("a.tkb");
 	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
-	CHECK_STR(hex, forge_digest(forge_open("a.tkb")->manifest));
+	CHECK_STR(hex_of(tkb_bundle_id(bundle)),
+	          forge_digest(forge_open("a.tkb")->manifest));
 }
 
 TEST(bundle, gives_each_file_as_it_is_packed)

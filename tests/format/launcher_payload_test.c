@@ -68,7 +68,6 @@ TEST(launcher_payload, launchers_are_read_as_they_were_saved)
 	for (size_t i = 0; i < 3; i++) {
 		const struct tkb_saved_launcher *saved =
 			tkb_bundle_launcher(bundle, i);
-		char hex[TKB_DIGEST_HEX_SIZE];
 
 		CHECK_STR(saved->cache_key, keys[i]);
 		CHECK_STR(saved->name, "kernel");
@@ -76,8 +75,7 @@ TEST(launcher_payload, launchers_are_read_as_they_were_saved)
 		CHECK_INT(saved->need_count, 1);
 		CHECK_STR(saved->needs[0], FORGE_KERNEL);
 		CHECK_INT(saved->size, 5);
-		tkb_digest_to_hex(&saved->digest, hex);
-		CHECK_STR(hex, i == 1 ? OTHER : HELLO);
+		CHECK_STR(hex_of(&saved->digest), i == 1 ? OTHER : HELLO);
 	}
 	CHECK_STR(launchers_in(bundle),
 	          "a=hello b=other c \"q\\\" \xc3\xa9=hello");

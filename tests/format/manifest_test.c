@@ -49,7 +49,6 @@ static const char *edited(const char *base, const char *from, const char *to)
 TEST(manifest, tells_what_it_says)
 {
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	OK(parse(valid, &manifest, ERR));
 
@@ -76,8 +75,7 @@ TEST(manifest, tells_what_it_says)
 	CHECK_INT(kernel->files[1].size, 20);
 	CHECK_INT(kernel->files[1].sentinels, 2);
 	CHECK_INT(kernel->files[2].sentinels, 0);
-	tkb_digest_to_hex(&kernel->files[1].digest, hex);
-	CHECK_STR(hex, DIGEST);
+	CHECK_STR(hex_of(&kernel->files[1].digest), DIGEST);
 	CHECK_INT(tkb_entry_size(kernel), 60);
 	CHECK_INT(tkb_entry_tar_size(kernel), 3 * 1024);
 }

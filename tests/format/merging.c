@@ -170,11 +170,7 @@ void check_emit_same(const char *one, const char *other)
 
 const char *id_of(const char *path)
 {
-	struct tkb_bundle *bundle = test_bundle(path);
-	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
-
-	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
-	return hex;
+	return hex_of(tkb_bundle_id(test_bundle(path)));
 }
 
 static bool has_device(const struct tkb_entry *entry, uint32_t device)

@@ -43,12 +43,11 @@ static struct herd arrange_herd(const struct kind *kind,
 	const struct notebook *blobs = list_of_blobs(&herd.scene);
 	CHECK_INT(blobs->count, BLOBS);
 	for (; count < BLOBS; count++) {
-		char hex[TKB_DIGEST_HEX_SIZE];
-
-		tkb_digest_to_hex(&blobs->items[count].digest, hex);
-		herd.faults[count] =
-			(struct fault){ .harm = PASS,
-			                .request = text(kind->get, hex) };
+		herd.faults[count] = (struct fault){
+			.harm = PASS,
+			.request = text(kind->get,
+			                hex_of(&blobs->items[count].digest))
+		};
 	}
 	if (harm != NULL)
 		herd.faults[count++] = *harm;

@@ -52,11 +52,10 @@ TEST(fetch, of_a_damaged_blob_is_not_tried_again)
 {
 	BUF(got, SIZE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	struct tkb_remote *remote = put_far(&digest);
 
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	write_text(text("far/cas/%.2s/%s", hex, hex), "short");
 	FAILS(tkb_remote_get(remote, &digest, &sink, ERR), TKB_ERR_CORRUPT,
 	      "has another digest");

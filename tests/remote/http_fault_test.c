@@ -375,7 +375,6 @@ static void check_records(const char *what, int status, const char *part)
 	static const char *const ways[] = { "", "?listing=index" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(ways); i++) {
-
 		struct handle *handle =
 			must_connect(http_url(&server, ways[i]));
 		FAILS(ASK(handle, records, "ref", &visitor, ERR), status, part);

@@ -405,12 +405,11 @@ TEST(http, a_remote_lies_where_the_documents_say)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(http_url(&server, "/a/b/"));
 	struct tkb_digest digest = must_put(handle, bytes);
 
 	(void)must_add(handle, "team/x@1", bytes);
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	CHECK(exists(text("nginx/www/a/b/cas/%s", hex)));
 	CHECK(exists(text("nginx/www/a/b/ref/team,x@1/%s", hex)));
 	CHECK_INT(count_names("nginx/www/a/b/cas"), 1);
@@ -587,12 +586,11 @@ TEST(http, a_record_that_is_touched_is_young_again)
 {
 	const struct tkb_bytes record = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(http_url(&server, ""));
 	struct tkb_digest digest = must_add(handle, "ref", record);
 
 	(void)must_put(handle, record);
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	CHECK_INT(run("touch", "-d", "2 days ago",
 	              text("nginx/www/ref/ref/%s", hex),
 	              text("nginx/www/cas/%s", hex), NULL)

@@ -221,7 +221,7 @@ TEST(oci, what_cannot_be_mounted_is_sent)
 		const struct web_answer answers[] = {
 			ANSWERED(
 				"POST "
-			        "/v2/team/kernels/blobs/uploads/?mount=sha256:",
+				"/v2/team/kernels/blobs/uploads/?mount=sha256:",
 				text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
 			             refusals[i])),
 			ANSWERED("POST ", begun),
@@ -342,9 +342,8 @@ TEST(oci, a_manifest_with_other_bytes_is_not_believed)
 	static const char *const datas[] = { "YmFk", "no base64!", "" };
 	const struct tkb_bytes record = tkb_text("good");
 	const struct tkb_digest digest = digest_of(record);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	for (size_t i = 0; i < TKB_COUNT_OF(datas); i++) {
 		const char *manifest =
 			text("{\"schemaVersion\":2,\"layers\":[{\"size\":4,"
@@ -558,13 +557,11 @@ TEST(oci, a_registry_that_lies_about_lengths_and_bytes_is_found_out)
 static const char *tear_link(const struct server *server,
                              const struct tkb_digest *digest)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
 	const char *link;
 
-	tkb_digest_to_hex(digest, hex);
 	link = text("registry-%u/docker/registry/v2/repositories/team/kernels/"
 	            "_layers/sha256/%s/link",
-	            server->port, hex);
+	            server->port, hex_of(digest));
 	SYS(rename(link, "whole"));
 	write_text(link, "");
 	return link;

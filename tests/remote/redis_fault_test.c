@@ -349,14 +349,12 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 		               .play = play_it,
 		               .at = 8 * TKB_MIB };
 	const struct tkb_sink sink = { take_and_prank, &prank };
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
 	handle->call.stall_ms = 500;
 	struct tkb_digest digest =
 		must_put(handle, make_bytes(32 * TKB_MIB, 8));
-	tkb_digest_to_hex(&digest, hex);
-	prank.key = text("tkbundle:cas:%s", hex);
+	prank.key = text("tkbundle:cas:%s", hex_of(&digest));
 	uint64_t start = now_ms();
 	FAILS(ASK(handle, get, &digest, 0, &sink, ERR), TKB_ERR_UNAVAILABLE,
 	      part);

@@ -242,10 +242,7 @@ static long long ttl_of(const struct server *server, const char *key)
 
 static const char *blob_key(const struct tkb_digest *digest)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(digest, hex);
-	return text("tkbundle:cas:%s", hex);
+	return text("tkbundle:cas:%s", hex_of(digest));
 }
 
 TEST(redis, without_a_ttl_nothing_expires)
@@ -350,12 +347,11 @@ TEST(redis, a_shorter_ttl_shortens_no_life)
 TEST(redis, times_that_were_lost_are_noted_anew)
 {
 	struct server server = start_redis("");
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(redis_url(&server, ""));
 	struct tkb_digest digest = must_put(handle, make_bytes(10, 10));
 
 	(void)must_add(handle, "ref", make_bytes(10, 10));
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	(void)ask_redis(&server, "ZADD", "tkbundle:times:cas", "1000", hex,
 	                NULL);
 	(void)ask_redis(&server, "HSET", "tkbundle:used:ref", hex, "1000",
@@ -376,12 +372,11 @@ TEST(redis, times_that_were_lost_are_noted_anew)
 TEST(redis, a_time_that_is_yet_to_come_makes_nothing_old)
 {
 	struct server server = start_redis("");
-	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(redis_url(&server, ""));
 	struct tkb_digest digest = must_put(handle, make_bytes(10, 11));
 
 	(void)must_add(handle, "ref", make_bytes(10, 11));
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	(void)ask_redis(&server, "ZADD", "tkbundle:times:cas", "99999999999",
 	                hex, NULL);
 	(void)ask_redis(&server, "HSET", "tkbundle:used:ref", hex,

@@ -119,11 +119,10 @@ TEST(s3_list, what_is_not_ours_is_passed_over)
 	};
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	const struct tkb_digest junk = made_up(1);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	start_s3();
 	const char *bucket = new_bucket("foreign");
-	tkb_digest_to_hex(&junk, hex);
+	const char *hex = hex_of(&junk);
 	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++)
 		(void)ask_s3(text("put/%s?value=v&key=%s", bucket,
 		                  text(keys[i], hex, hex)));

@@ -36,7 +36,6 @@ static void use_all(const char *url)
 TEST(s3, objects_have_the_documented_names)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 1);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	start_s3();
 	const char *bucket = new_bucket("names");
@@ -44,7 +43,7 @@ TEST(s3, objects_have_the_documented_names)
 		must_connect(s3_url(text("%s/a%%20b+c/%%C3%%A9/", bucket), ""));
 	struct tkb_digest digest = must_put(handle, bytes);
 	(void)must_add(handle, "x/y/z@1=2+3", bytes);
-	tkb_digest_to_hex(&digest, hex);
+	const char *hex = hex_of(&digest);
 	CHECK_STR(
 		ask_s3(text("keys/%s", bucket)),
 		text("a b+c/é/cas/%s\na b+c/é/ref/x,y,z@1=2+3/%s\n", hex, hex));
@@ -130,12 +129,11 @@ TEST(s3, a_public_bucket_needs_no_keys)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 4);
 	const struct tkb_digest digest = digest_of(bytes);
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	start_s3();
 	const char *bucket = new_bucket("public");
-	tkb_digest_to_hex(&digest, hex);
-	(void)ask_s3(text("put/%s?key=x/cas/%s&value=anything", bucket, hex));
+	(void)ask_s3(text("put/%s?key=x/cas/%s&value=anything", bucket,
+	                  hex_of(&digest)));
 	set_keys(NULL, NULL, NULL);
 	check_refusal(s3_url(bucket, ""), TKB_ERR_DENIED, "no credentials");
 	struct handle *handle =

@@ -91,8 +91,6 @@ const struct notebook *list_of_blobs(const struct scene *scene)
 /* Push what is in `scene`, and learn what that comes to. */
 static struct scene push_scene(struct scene scene)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
 	scene.direct = scene_url(&scene, scene.port, "");
 	struct attempt pushed = must(push_to(scene.direct, scene.source));
 	scene.entry_count = pushed.pushed.pushed_count;
@@ -100,8 +98,7 @@ static struct scene push_scene(struct scene scene)
 	struct stock stock = read_stock(scene.direct);
 	CHECK_INT(stock.blobs->count, 1);
 	CHECK_INT(stock.records->count, 1);
-	tkb_digest_to_hex(&stock.blobs->items[0].digest, hex);
-	scene.blob = text("%s", hex);
+	scene.blob = hex_of(&stock.blobs->items[0].digest);
 	scene.blob_size = stock.blobs->items[0].size;
 	scene.record_size = stock.records->items[0].bytes.size;
 	return scene;

@@ -88,6 +88,11 @@ const char *inductor_cache(void)
 	return root;
 }
 
+const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
 const char *spy_url(const char *name)
 {
 	return text("spy://%s/%s", test_folder(), name);
@@ -287,10 +292,9 @@ const char **record_files(const char *remote)
 const char *blob_of(const char *remote, const char *record)
 {
 	struct tkb_record parsed = { .size = 0 };
-	char hex[TKB_DIGEST_HEX_SIZE];
 
 	OK(tkb_record_parse(read_file(record), &parsed, ERR));
-	tkb_digest_to_hex(&parsed.blob, hex);
+	const char *hex = hex_of(&parsed.blob);
 	tkb_record_release(&parsed);
 	return text("%s/%s/cas/%.2s/%s", test_folder(), remote, hex, hex);
 }

@@ -43,6 +43,9 @@ const char *autotunes(const char *name, unsigned from, unsigned to);
 /* An Inductor cache of 26 entries for each of devices 0 and 1. */
 const char *inductor_cache(void);
 
+/* The path of `name` in the test's folder. */
+const char *out(const char *name);
+
 /* The folder `name` as a remote that the spy watches. */
 const char *spy_url(const char *name);
 

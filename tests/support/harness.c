@@ -203,6 +203,14 @@ struct tkb_digest digest_of(struct tkb_bytes bytes)
 	return digest;
 }
 
+const char *hex_of(const struct tkb_digest *digest)
+{
+	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
+
+	tkb_digest_to_hex(digest, hex);
+	return hex;
+}
+
 bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;

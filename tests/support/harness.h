@@ -147,6 +147,7 @@ const char *test_mix(uint32_t *seed, size_t count, const char *const *parts,
 
 /* By OpenSSL itself. */
 struct tkb_digest digest_of(struct tkb_bytes bytes);
+const char *hex_of(const struct tkb_digest *digest);
 bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b);
 
 /*
