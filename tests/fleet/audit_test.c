@@ -62,8 +62,7 @@ TEST(audit, drops_a_blob_of_the_right_size_which_the_next_push_brings)
 	CHECK_INT(verify(remote, true, TKB_ERR_PARTIAL).missing_count, 1);
 	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
 	CHECK_INT(verify(remote, false, 0).missing_count, 0);
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), (struct part){ 0, POOL });
+	check_pulled(remote, "pulled", (struct part){ 0, POOL });
 }
 
 TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
@@ -147,9 +146,8 @@ TEST(audit, of_a_ref_without_records_is_a_miss)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_remote_verify_options options = { SIZED(options),
 		                                           .ref = "none" };
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err), TKB_MISS);
+	CHECK_INT(tkb_remote_verify(remote, &options, NULL, ERR), TKB_MISS);
 }
 
 TEST(audit, reads_on_behind_blobs_that_it_may_not_read)

@@ -164,8 +164,7 @@ TEST(compact, adds_the_new_record_before_it_drops_the_old)
 
 	CHECK_INT(compact(remote), 3);
 	CHECK_STR(changes(), "PADDD");
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 	/* One is left as it is. */
 	spy_reset();
 	CHECK_INT(compact(remote), 0);
@@ -235,8 +234,7 @@ TEST(compact, by_two_at_once_loses_nothing)
 	CHECK_INT(compact(remote), 3);
 	CHECK_INT(count_texts(record_files("remote")), 1);
 	spy_reset();
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 TEST(compact, leaves_lean_and_full_apart)
@@ -272,8 +270,7 @@ TEST(compact, leaves_a_blob_that_is_gone_or_damaged)
 	CHECK_INT(count_texts(record_files("remote")), 2);
 	CHECK(exists(records[0]));
 	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 
 	CHECK_INT(push_bytes(remote, read_file("pool.tkb")).blob_count, 1);
 	records = record_files("remote");
@@ -324,8 +321,7 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	(void)compact(remote);
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
 		CHECK(read_file(*blob).size <= largest);
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 
 	/* Blobs that are too large already stay as they are. */
 	remote =
@@ -375,8 +371,7 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	struct tkb_remote *again = open_spy(spy_url("remote"));
 	CHECK(compact(again) != 0);
 	CHECK_INT(count_texts(record_files("remote")), 1);
-	(void)pull_all(again, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(again, "pulled", whole);
 }
 
 TEST(compact, keeps_the_labels_of_each_push)

@@ -111,17 +111,16 @@ TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 		                                     .is_repair = true };
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_remote_verify_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	(void)push_all(remote, pool());
 	flip(blob_files("remote")[0], 8);
 	disable();
-	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err),
+	CHECK_INT(tkb_remote_verify(remote, &options, &report, ERR),
 	          TKB_ERR_CORRUPT);
 	CHECK_INT(report.damaged_count, 1);
 	CHECK_INT(report.dropped_count, 0);
 	options.is_enabled = true;
-	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err),
+	CHECK_INT(tkb_remote_verify(remote, &options, &report, ERR),
 	          TKB_ERR_CORRUPT);
 	CHECK_INT(report.dropped_count, 1);
 	enable();

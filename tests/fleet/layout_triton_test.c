@@ -580,7 +580,6 @@ TEST(layout_triton, a_cluster_is_told_as_such)
 TEST(layout_triton, a_cache_that_is_not_there_is_missing)
 {
 	struct server redis = start_redis("");
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(push(url_of(&redis, ""), NULL, NULL, &err), TKB_MISS);
+	CHECK_INT(push(url_of(&redis, ""), NULL, NULL, ERR), TKB_MISS);
 }

@@ -138,7 +138,6 @@ static int lose_the_third(const struct spy_event *event, struct tkb_error *err)
 TEST(prefetch, of_which_one_is_gone_bring_the_others)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("lone");
-	struct tkb_error err = { 0 };
 
 	spy.before = lose_the_third;
 	take_off(&sky, 2, false);
@@ -148,10 +147,10 @@ TEST(prefetch, of_which_one_is_gone_bring_the_others)
 		size_t count = 0;
 		char byte;
 		const int rc =
-			source.read_at(source.self, 0, &byte, 1, &count, &err);
+			source.read_at(source.self, 0, &byte, 1, &count, ERR);
 
 		CHECK_INT(rc, i == 2 ? TKB_ERR_UNAVAILABLE : 0);
-		CHECK_INT(tkb_prefetch_await(sky.flights, i, &err),
+		CHECK_INT(tkb_prefetch_await(sky.flights, i, ERR),
 		          i == 2 ? TKB_MISS : 0);
 		tkb_prefetch_drop(sky.flights, i);
 	}

@@ -97,13 +97,12 @@ TEST(pull_fault, where_a_blob_is_cut_short_is_corrupt_and_takes_the_rest)
 {
 	struct tkb_remote *remote = arrange_two("remote");
 	const char *blob = blob_with("remote", 10);
-	struct tkb_error err = { 0 };
 
 	SYS(truncate(blob, (off_t)read_file(blob).size - 1));
-	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
+	CHECK_INT(pull(remote, out("pulled"), ERR), TKB_ERR_CORRUPT);
 	check_has_part(out("pulled"), (struct part){ 10, POOL });
 	SYS(truncate(blob, 0));
-	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
+	CHECK_INT(pull(remote, out("pulled"), ERR), TKB_ERR_CORRUPT);
 	(void)count_entries(out("pulled"));
 }
 
@@ -246,8 +245,7 @@ TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)
 	struct tkb_push_report report = push_all(remote, pool());
 	CHECK_INT(report.pushed_count, 10);
 	CHECK_INT(report.dropped_count, 1);
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 /* It is damaged on its way the first time, and whole where it lies. */
@@ -271,8 +269,7 @@ TEST(pull_fault, drops_no_record_that_was_damaged_on_its_way)
 	CHECK(report.pushed_count != 0);
 	CHECK_INT(report.dropped_count, 0);
 	CHECK(exists(flickering));
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 TEST(pull_fault, believes_no_record_that_names_another_bundle)
@@ -282,14 +279,13 @@ TEST(pull_fault, believes_no_record_that_names_another_bundle)
 	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
 	const char *lie = read_file(records[ten]).data;
 	const char *other = read_file(records[1 - ten]).data;
-	struct tkb_error err = { 0 };
 
 	/* The entries of one, the blob of the other. */
 	write_text("lie", lie);
 	edit_file("lie", text("%.80s", lie), text("%.80s", other));
 	SYS(unlink(records[ten]));
 	add_record("remote", read_file("lie").data);
-	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
+	CHECK_INT(pull(remote, out("pulled"), ERR), TKB_ERR_CORRUPT);
 	check_is_part(out("pulled"), (struct part){ 10, POOL });
 }
 
@@ -325,14 +321,12 @@ TEST(pull_fault, of_tiers_asks_the_nearest_first_and_fills_it)
 	struct tkb_remote *remote = near_and_far("");
 
 	(void)arrange_two("far");
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 	CHECK_INT(count_at(SPY_GET, "far"), 2);
 	CHECK_INT(count_at(SPY_PUT, "near"), 2);
 	CHECK_INT(count_texts(blob_files("near")), 2);
 	spy_reset();
-	(void)pull_all(remote, out("again"));
-	check_is_part(out("again"), whole);
+	check_pulled(remote, "again", whole);
 	CHECK_INT(count_at(SPY_GET, "far"), 0);
 	CHECK_INT(count_at(SPY_GET, "near"), 2);
 }
@@ -391,8 +385,7 @@ TEST(pull_fault, of_tiers_fills_none_that_is_read_only)
 	struct tkb_remote *remote = near_and_far("?mode=ro");
 
 	(void)arrange_two("far");
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 	CHECK(!exists("near/cas"));
 }
 

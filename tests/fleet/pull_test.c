@@ -218,10 +218,9 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 TEST(pull, of_a_ref_without_records_is_a_miss)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_error err = { 0 };
 
 	spy_reset();
-	CHECK_INT(tkb_pull(remote, REF, "out", NULL, NULL, &err), TKB_MISS);
+	CHECK_INT(tkb_pull(remote, REF, "out", NULL, NULL, ERR), TKB_MISS);
 	CHECK(!exists("out"));
 	CHECK_INT(spy_trips(), 1);
 }
@@ -268,8 +267,7 @@ TEST(pull, from_a_remote_that_is_read_only_stamps_nothing)
 	(void)arrange_three();
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 3 * DAY_S);
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 	CHECK_INT(spy_count(SPY_TOUCH), 0);
 	CHECK_INT(spy_trips(), 4);
 }
@@ -292,8 +290,7 @@ TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 		text("redis://127.0.0.1:%u", redis.port), NULL);
 
 	(void)push_all(remote, pool());
-	(void)pull_all(remote, out("pulled"));
-	check_is_part(out("pulled"), whole);
+	check_pulled(remote, "pulled", whole);
 	unsigned before = count_commands(&redis);
 	CHECK_INT(pull_all(remote, out("pulled")).present_count, POOL);
 	unsigned between = count_commands(&redis) - before - 1;

@@ -208,7 +208,6 @@ TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_error err = { 0 };
 
 	CHECK(cache != NULL);
 	push_singly(remote, RECORDS);
@@ -219,7 +218,7 @@ TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 	}
 	emit.watch = watch_by(&watcher);
 	emit.threads = 1;
-	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, ERR),
 	          TKB_ERR_CORRUPT);
 	check_has_part(out("pulled"), chosen);
 	CHECK(!watcher.went_back);
@@ -237,22 +236,20 @@ TEST(pull_watch, ends_a_pull_soon_in_the_middle_of_a_blob)
 		struct tkb_pull_options options = { SIZED(options),
 			                            .emit = &emit,
 			                            .connections = 3 };
-		struct tkb_error err = { 0 };
 		const char *root = out(text("pulled-%u", patience));
 		uint64_t start = now_ms();
 
 		spy.get_ms = 2000;
 		spy.get_parts = 10;
 		emit.watch = &watch;
-		CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, &err),
+		CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, ERR),
 		          TKB_ERR_CANCELLED);
 		CHECK(now_ms() - start < 1800);
 		CHECK_INT(spy.flying, 0);
 		(void)count_entries(root);
 	}
 	spy_reset();
-	(void)pull_all(remote, out("after"));
-	check_is_part(out("after"), chosen);
+	check_pulled(remote, "after", chosen);
 }
 
 TEST(pull_watch, of_the_remote_ends_a_pull_too)
@@ -261,12 +258,11 @@ TEST(pull_watch, of_the_remote_ends_a_pull_too)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		CHOSEN(tkb_remote_options, .watch = watch_by(&watcher)));
-	struct tkb_error err = { 0 };
 
 	(void)arrange_eight("spy");
 	spy.get_ms = 2000;
 	spy.get_parts = 10;
-	CHECK_INT(tkb_pull(remote, REF, out("pulled"), NULL, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, out("pulled"), NULL, NULL, ERR),
 	          TKB_ERR_CANCELLED);
 }
 
@@ -281,18 +277,17 @@ static int fail_last(const struct spy_event *event, struct tkb_error *err)
 TEST(pull_watch, a_pull_that_fails_waits_for_all_its_threads)
 {
 	struct tkb_remote *remote = arrange_eight("spy");
-	struct tkb_error err = { 0 };
 
 	spy.before = fail_last;
 	spy.get_ms = 50;
-	CHECK_INT(tkb_pull(remote, REF, out("pulled"), NULL, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, out("pulled"), NULL, NULL, ERR),
 	          TKB_ERR_DENIED);
 	CHECK_INT(spy.flying, 0);
 	CHECK_INT(count_entries(out("pulled")), RECORDS - 1);
 	/* A root that cannot be made ends it before the blobs are here. */
 	spy_reset();
 	spy.get_ms = 300;
-	CHECK_INT(tkb_pull(remote, REF, "/sys/tkbundle", NULL, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, "/sys/tkbundle", NULL, NULL, ERR),
 	          TKB_ERR_IO);
 	CHECK(spy_count(SPY_GET) != 0);
 	CHECK_INT(spy.flying, 0);
@@ -301,7 +296,6 @@ TEST(pull_watch, a_pull_that_fails_waits_for_all_its_threads)
 TEST(pull_watch, a_root_that_cannot_be_made_ends_a_pull_in_mid_blob)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_error err = { 0 };
 
 	(void)push_all(remote, large_pool());
 	spy_reset();
@@ -309,7 +303,7 @@ TEST(pull_watch, a_root_that_cannot_be_made_ends_a_pull_in_mid_blob)
 	spy.get_ms = 600;
 	spy.get_parts = 6;
 	spy.is_deaf = true;
-	CHECK_INT(tkb_pull(remote, REF, "/sys/tkbundle", NULL, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, "/sys/tkbundle", NULL, NULL, ERR),
 	          TKB_ERR_IO);
 	CHECK_INT(spy_count(SPY_GET), 1);
 	CHECK_INT(spy.flying, 0);

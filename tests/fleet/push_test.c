@@ -9,15 +9,6 @@
 
 static const struct part whole = { 0, POOL };
 
-static void check_pulls(struct tkb_remote *remote, const char *name,
-                        struct part part)
-{
-	const char *root = text("%s/%s", test_folder(), name);
-
-	(void)pull_all(remote, root);
-	check_is_part(root, part);
-}
-
 TEST(push, brings_all_and_the_next_puts_nothing)
 {
 	const char *root = pool();
@@ -38,7 +29,7 @@ TEST(push, brings_all_and_the_next_puts_nothing)
 	CHECK_INT(report.record_count, 1);
 	CHECK_INT(spy_trips(), 2);
 	CHECK_INT(spy_count(SPY_RECORDS) + spy_count(SPY_HAS), 2);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 static int refuse_far_puts(const struct spy_event *event, struct tkb_error *err)
@@ -57,7 +48,7 @@ TEST(push, brings_what_only_a_nearer_tier_has)
 	CHECK_INT(push_all(remote, pool()).pushed_count, POOL);
 	shell("rm -r far/ref");
 	CHECK_INT(push_all(remote, pool()).pushed_count, POOL);
-	check_pulls(open_spy(spy_url("far")), "pulled", whole);
+	check_pulled(open_spy(spy_url("far")), "pulled", whole);
 	CHECK_INT(push_all(remote, pool()).present_count, POOL);
 }
 
@@ -69,7 +60,7 @@ TEST(push, brings_nothing_that_a_read_only_tier_behind_it_has)
 	const char *root = pool();
 
 	(void)push_all(open_spy(spy_url("far")), root);
-	check_pulls(open_spy(urls), "pulled", whole);
+	check_pulled(open_spy(urls), "pulled", whole);
 	CHECK_INT(push_all(open_spy(urls), root).present_count, POOL);
 	CHECK(!exists("near/ref"));
 }
@@ -103,9 +94,9 @@ TEST(push, adds_no_record_to_a_tier_that_refused_the_blob)
 	spy_reset();
 	CHECK_INT(tkb_pull(open_spy(far), REF, "none", NULL, NULL, ERR),
 	          TKB_MISS);
-	check_pulls(open_spy(spy_url("near")), "pulled", whole);
+	check_pulled(open_spy(spy_url("near")), "pulled", whole);
 	CHECK_INT(push_all(remote, root).pushed_count, POOL);
-	check_pulls(open_spy(far), "far-pulled", whole);
+	check_pulled(open_spy(far), "far-pulled", whole);
 }
 
 static int have_no_room(const struct spy_event *event, struct tkb_error *err)
@@ -125,7 +116,7 @@ TEST(push, of_a_blob_too_large_for_one_tier_succeeds)
 	spy.before = have_no_room;
 	CHECK_INT(push_all(remote, root).pushed_count, POOL);
 	CHECK_INT(spy_count(SPY_ADD), 1);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 TEST(push, packs_only_what_the_ref_lacks)
@@ -141,7 +132,7 @@ TEST(push, packs_only_what_the_ref_lacks)
 	CHECK_INT(report.record_count, 1);
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 2);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 TEST(push, puts_the_blob_before_its_record)
@@ -261,7 +252,6 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_error err = { 0 };
 
 	spy_reset();
 	SYS(mkdir("empty", 0777));
@@ -269,7 +259,7 @@ TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
 	CHECK_INT(report.pushed_count + report.present_count +
 	                  report.blob_count,
 	          0);
-	CHECK_INT(tkb_push(remote, REF, "none", NULL, NULL, &err), TKB_MISS);
+	CHECK_INT(tkb_push(remote, REF, "none", NULL, NULL, ERR), TKB_MISS);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 }
 
@@ -287,7 +277,7 @@ TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
 	struct tkb_push_report report = push_all(remote, root);
 	CHECK_INT(report.pushed_count, POOL - 1);
 	CHECK_INT(report.left_out_count, 1);
-	check_pulls(remote, "pulled", (struct part){ 1, POOL });
+	check_pulled(remote, "pulled", (struct part){ 1, POOL });
 }
 
 /* A file, as a source. */
@@ -314,7 +304,7 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	CHECK_INT(report.size, read_file("pool.tkb").size);
 	CHECK_INT(push_all(remote, root).pushed_count, 0);
 	CHECK_INT(count_texts(record_files("remote")), 4);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 
 	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(count_texts(record_files("remote")), 4);
@@ -333,7 +323,7 @@ TEST(push, of_a_bundle_brings_what_only_a_nearer_tier_has)
 	shell("rm -r far/ref");
 	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
-	check_pulls(open_spy(spy_url("far")), "pulled", whole);
+	check_pulled(open_spy(spy_url("far")), "pulled", whole);
 }
 
 TEST(push, of_a_bundle_that_is_there_uploads_nothing)
@@ -360,7 +350,7 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(spy_count(SPY_PUT), 1);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 /* Somebody's clean-up is faster than the question whether the blob is there. */
@@ -387,7 +377,7 @@ TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
 	spy.before = NULL;
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 1);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 struct upload {
@@ -504,13 +494,12 @@ TEST(push, of_a_damaged_bundle_pushes_nothing)
 	for (unsigned i = 0; i < 16; i++) {
 		const char *path = text("damaged-%u.tkb", i);
 		struct tkb_source source;
-		struct tkb_error err = { 0 };
 
 		write_file(path, read_file("pool.tkb"));
 		flip(path, i);
 		source = source_of(path);
 		CHECK_INT(
-			tkb_push_bundle(remote, REF, &source, NULL, NULL, &err),
+			tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
 			TKB_ERR_CORRUPT);
 	}
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -527,10 +516,9 @@ TEST(push, of_a_bundle_that_is_cut_short_pushes_nothing)
 	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
 		const struct tkb_bytes some = { all.data, sizes[i] };
 		const struct tkb_source source = tkb_memory_source(&some);
-		struct tkb_error err = { 0 };
 
 		CHECK_INT(
-			tkb_push_bundle(remote, REF, &source, NULL, NULL, &err),
+			tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
 			TKB_ERR_CORRUPT);
 	}
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -568,10 +556,9 @@ TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		CHOSEN(tkb_remote_options, .max_blob_size = 100 * 1000));
-	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	CHECK_INT(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err),
+	CHECK_INT(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
 	          TKB_ERR_TOO_LARGE);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 }
@@ -625,7 +612,7 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 		size += read_file(blobs[i]).size;
 	}
 	CHECK_INT(report.size, size);
-	check_pulls(remote, "pulled", whole);
+	check_pulled(remote, "pulled", whole);
 	CHECK_INT(push_all(remote, root).pushed_count, 0);
 }
 
@@ -704,9 +691,8 @@ TEST(push, that_is_cancelled_puts_nothing)
 		                                     .watch = &watch };
 	const struct tkb_push_options options = { SIZED(options),
 		                                  .collect = &collect };
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_push(remote, REF, root, &options, NULL, &err),
+	CHECK_INT(tkb_push(remote, REF, root, &options, NULL, ERR),
 	          TKB_ERR_CANCELLED);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 }

@@ -431,13 +431,12 @@ TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_age = true };
-	struct tkb_error err = { 0 };
 
 	/* Behind the other, by name. */
 	CHECK_INT(run("mkdir", "remote/ref/zebra", NULL).status, 0);
 	write_text(out(text("remote/ref/zebra/%s", hex_of(&digest))), newer);
 	make_old(three.records[0], DAY_S);
-	CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
+	CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, ERR),
 	          TKB_ERR_UNSUPPORTED);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 }
@@ -463,10 +462,9 @@ TEST(remote_gc, of_what_may_not_be_written_is_denied)
 {
 	struct tkb_remote *remote =
 		open_spy(text("%s?mode=ro", spy_url("remote")));
-	struct tkb_error err = { 0 };
 
 	(void)arrange_three();
-	CHECK_INT(tkb_remote_gc(remote, NULL, NULL, &err), TKB_ERR_DENIED);
+	CHECK_INT(tkb_remote_gc(remote, NULL, NULL, ERR), TKB_ERR_DENIED);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 }
 

@@ -248,9 +248,8 @@ TEST(repair, ends_with_the_pull_where_the_caller_says_so)
 		SIZED(options), .emit = &CHOSEN(tkb_emit_options,
 		                                .watch = count_down(&questions))
 	};
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, ERR),
 	          TKB_ERR_CANCELLED);
 }
 

@@ -159,8 +159,7 @@ TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 	CHECK(rest > 0 && rest < POOL);
 	/* What it holds is pushed again, and the very same record is mended. */
 	CHECK_INT(push_all(remote, pool()).pushed_count, POOL - rest);
-	(void)pull_all(remote, out("all"));
-	check_is_part(out("all"), (struct part){ 0, POOL });
+	check_pulled(remote, "all", (struct part){ 0, POOL });
 }
 
 TEST(unread, records_are_told_by_the_result_where_the_rest_is_a_bundle)

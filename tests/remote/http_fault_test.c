@@ -161,10 +161,9 @@ TEST(http_fault, when_to_come_back_is_handed_on)
 		struct server server =
 			start_answer(CAS, text(EMPTY("%s"), cases[i].says));
 		BUF(got, BLOB_LIMIT);
-		struct tkb_error err = { 0 };
 		uint32_t ms = 0;
 
-		CHECK_INT(get_from(http_url(&server, ""), 0, &got, &ms, &err),
+		CHECK_INT(get_from(http_url(&server, ""), 0, &got, &ms, ERR),
 		          TKB_ERR_UNAVAILABLE);
 		CHECK_INT(ms, cases[i].ms);
 		stop_server(&server, SIGKILL);
@@ -326,7 +325,6 @@ TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 	BUF(page, TKB_MIB);
 	BUF(got, BLOB_LIMIT);
 	const uint64_t start = now_ms();
-	struct tkb_error err = { 0 };
 	struct web_answer answer = { CAS, NULL, true };
 
 	tkb_buf_add_text(&page, "HTTP/1.1 404 No\r\n"
@@ -336,7 +334,7 @@ TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 	tkb_buf_add_byte(&page, '\0');
 	answer.what = (const char *)page.data;
 	struct server server = start_script(&answer, 1);
-	CHECK_INT(get_from(http_url(&server, ""), 0, &got, NULL, &err),
+	CHECK_INT(get_from(http_url(&server, ""), 0, &got, NULL, ERR),
 	          TKB_MISS);
 	CHECK_INT(got.size, 0);
 	CHECK(now_ms() - start < 5000);

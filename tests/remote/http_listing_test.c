@@ -53,9 +53,8 @@ static void check_no_index(struct tkb_bytes body)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_http_read_index(body, &listing, &err), TKB_ERR_CORRUPT);
+	CHECK_INT(tkb_http_read_index(body, &listing, ERR), TKB_ERR_CORRUPT);
 }
 
 TEST(http_listing, what_is_no_index_is_refused)
@@ -80,11 +79,10 @@ TEST(http_listing, names_without_measure_are_refused)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
 	CHECK(tkb_http_read_index(
 		      tkb_text(text("[{\"name\":\"%010000d\"}]", 0)), &listing,
-		      &err) < 0);
+		      ERR) < 0);
 	CHECK_INT(listing.count, 0);
 }
 
@@ -124,9 +122,8 @@ static void check_no_dav(const char *body)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_http_read_dav(tkb_text(body), "/ref", &listing, &err),
+	CHECK_INT(tkb_http_read_dav(tkb_text(body), "/ref", &listing, ERR),
 	          TKB_ERR_CORRUPT);
 }
 
@@ -193,10 +190,9 @@ TEST(http_listing, what_is_no_document_is_refused)
 	for (size_t i = 0; i < TKB_COUNT_OF(bodies); i++) {
 		TKB_AUTO(tkb_http_listing_release)
 		struct tkb_http_listing listing = { 0 };
-		struct tkb_error err = { 0 };
 
 		CHECK_INT(tkb_http_read_document(tkb_text(bodies[i]), &listing,
-		                                 &err),
+		                                 ERR),
 		          TKB_ERR_CORRUPT);
 	}
 }

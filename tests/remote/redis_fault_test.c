@@ -221,11 +221,9 @@ TEST(redis_fault, an_empty_answer_is_an_empty_blob_only_if_it_is_there)
 		struct script script = { answers, false };
 		struct server server = start_fake(play, &script);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-		struct tkb_error err = { 0 };
 
 		must_open(redis_url(&server, ""), &handle);
-		CHECK_INT(get(&handle, &digest, 0, &got, &err),
-		          cases[i].status);
+		CHECK_INT(get(&handle, &digest, 0, &got, ERR), cases[i].status);
 		CHECK_INT(got.size, 0);
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
@@ -420,11 +418,10 @@ TEST(redis_fault, a_writer_that_breaks_off_leaves_nothing)
 	const struct tkb_blob blob = { 64 * TKB_MIB,
 		                       { read_and_prank, &prank } };
 	const struct tkb_digest digest = made_up(10);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
 	handle->call.stall_ms = 200;
-	CHECK_INT(ASK(handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE);
+	CHECK_INT(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_UNAVAILABLE);
 	close_handle(handle);
 	(void)kill(server.pid, SIGCONT);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");

@@ -448,7 +448,6 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	                                   "maxmemory-policy allkeys-lru\n");
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	BUF(got, BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 	size_t there = 0;
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
@@ -459,7 +458,7 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	const struct notebook *notebook = list_blobs(handle);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		const bool is_told = count_digest(notebook, &digests[i]) == 1;
-		const int rc = get(handle, &digests[i], 0, &got, &err);
+		const int rc = get(handle, &digests[i], 0, &got, ERR);
 
 		CHECK_INT(is_there(handle, &digests[i]), is_told);
 		CHECK_INT(rc, is_told ? 0 : TKB_MISS);

@@ -63,11 +63,10 @@ void contract_the_public_functions_do_all_of_it(
 	const struct remote_kind *remote)
 {
 	const char *url = remote->start();
-	struct tkb_error err = { 0 };
 	struct tkb_remote *opened = must_open_remote(url, NULL);
 
-	use_blobs(opened, &err);
-	use_refs(opened, &err);
+	use_blobs(opened, ERR);
+	use_refs(opened, ERR);
 }
 
 void contract_two_handles_see_each_other(const struct remote_kind *remote)

@@ -215,6 +215,14 @@ void check_has_part(const char *root, struct part part)
 		check_same_entry(root, keys[i]);
 }
 
+void check_pulled(struct tkb_remote *remote, const char *name, struct part part)
+{
+	const char *root = out(name);
+
+	(void)pull_all(remote, root);
+	check_is_part(root, part);
+}
+
 size_t count_entries(const char *root)
 {
 	const char **names;

@@ -67,6 +67,9 @@ struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root);
 void check_has_part(const char *root, struct part part);
 /* The same, and nothing else; no temporary files are left. */
 void check_is_part(const char *root, struct part part);
+/* A pull into the folder `name` gives just that. */
+void check_pulled(struct tkb_remote *remote, const char *name,
+                  struct part part);
 /* The number of its entries, which all verify and are from the pool. */
 size_t count_entries(const char *root);
 
