@@ -623,16 +623,6 @@ TEST(collect, does_what_the_program_is_asked_for)
 	}
 }
 
-static void check_devices(const struct tkb_entry *entry,
-                          const uint32_t *devices, size_t count)
-{
-	CHECK_INT(entry->device_count, count);
-	for (size_t i = 0; i < count; i++)
-		CHECK_INT(entry->devices[i], devices[i]);
-}
-
-static const uint32_t four[] = { 0, 1, 2, 3 };
-
 TEST(collect, packs_what_is_equal_on_four_devices_once)
 {
 	struct tkb_collect_report report = { SIZED(report) };
@@ -646,14 +636,14 @@ TEST(collect, packs_what_is_equal_on_four_devices_once)
 	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 5);
 	for (size_t i = 0; i < 5; i++)
-		check_devices(tkb_bundle_entry(bundle, i), four, 4);
+		CHECK_STR(devices_of(bundle, tkb_bundle_entry(bundle, i)->key),
+		          "0,1,2,3");
 	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 TEST(collect, packs_equal_entries_once_though_each_names_its_own_place)
 {
 	struct tkb_collect_report report = { SIZED(report) };
-	size_t index = 0;
 
 	make_four_devices();
 	for (size_t i = 0; i < 4; i++)
@@ -666,13 +656,11 @@ TEST(collect, packs_equal_entries_once_though_each_names_its_own_place)
 	CHECK_INT(report.collected_count, 5);
 	CHECK_INT(report.moved_count, 3);
 	struct tkb_bundle *bundle = test_bundle("b.tkb");
-	check_devices(entry_of(bundle, ADD, &index), four, 4);
+	CHECK_STR(devices_of(bundle, ADD), "0,1,2,3");
 }
 
 TEST(collect, packs_what_differs_on_one_device_apart)
 {
-	static const uint32_t equal[] = { 0, 1, 3 };
-	static const uint32_t other[] = { 2 };
 	size_t index = 0;
 
 	make_four_devices();
@@ -680,20 +668,21 @@ TEST(collect, packs_what_differs_on_one_device_apart)
 
 	struct tkb_bundle *bundle = pack("ind", NULL);
 	CHECK_INT(tkb_bundle_entry_count(bundle), 6);
-	check_devices(entry_of(bundle, ADD, &index), equal, 3);
-	CHECK_STR(tkb_bundle_entry(bundle, index + 1)->key, ADD);
-	check_devices(tkb_bundle_entry(bundle, index + 1), other, 1);
+	CHECK_STR(devices_of(bundle, ADD), "0,1,3");
+	(void)entry_of(bundle, ADD, &index);
+	const struct tkb_entry *other = tkb_bundle_entry(bundle, index + 1);
+	CHECK_STR(other->key, ADD);
+	CHECK_INT(other->device_count, 1);
+	CHECK_INT(other->devices[0], 2);
 	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 {
-	static const uint32_t good[] = { 1, 2, 3 };
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
 		SIZED(options), .watch = watch_with(&seen)
 	};
-	size_t index = 0;
 
 	make_four_devices();
 	SYS(truncate("ind/triton/0/" ADD "/add_kernel.cubin", 1000));
@@ -706,8 +695,8 @@ TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 	CHECK_CONTAINS(seen.message, "'add_kernel.cubin' is cut short");
 	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 5);
-	check_devices(entry_of(bundle, ADD, &index), good, 3);
-	check_devices(entry_of(bundle, SOFTMAX, &index), four, 4);
+	CHECK_STR(devices_of(bundle, ADD), "1,2,3");
+	CHECK_STR(devices_of(bundle, SOFTMAX), "0,1,2,3");
 }
 
 TEST(collect, writes_no_file_in_a_dry_run_of_the_library)

@@ -156,14 +156,12 @@ TEST(redis_fault, an_endless_answer_is_cut_off)
 	for (size_t i = 0; i < TKB_COUNT_OF(starts); i++) {
 		struct server server =
 			start_fake(send_forever, (void *)(uintptr_t)starts[i]);
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		bool answered = false;
+		struct handle *handle = must_connect(redis_url(&server, ""));
 
-		must_open(redis_url(&server, ""), &handle);
-		FAILS(ASK(&handle, has, &digest, 1, &answered, NULL, ERR),
+		FAILS(ASK(handle, has, &digest, 1, &answered, NULL, ERR),
 		      TKB_ERR_UNAVAILABLE,
 		      "its answer has more than 65536 bytes");
-		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
 }
@@ -189,13 +187,11 @@ TEST(redis_fault, a_blob_of_another_size_than_told_is_unavailable)
 			                        NULL };
 		struct script script = { answers, false };
 		struct server server = start_fake(play, &script);
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		struct handle *handle = must_connect(redis_url(&server, ""));
 
-		must_open(redis_url(&server, ""), &handle);
-		FAILS(get(&handle, &digest, 0, &got, ERR), TKB_ERR_UNAVAILABLE,
+		FAILS(get(handle, &digest, 0, &got, ERR), TKB_ERR_UNAVAILABLE,
 		      cases[i].part);
 		CHECK_INT(got.size, 0);
-		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
 }
@@ -220,12 +216,10 @@ TEST(redis_fault, an_empty_answer_is_an_empty_blob_only_if_it_is_there)
 			                        cases[i].answer, NULL };
 		struct script script = { answers, false };
 		struct server server = start_fake(play, &script);
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		struct handle *handle = must_connect(redis_url(&server, ""));
 
-		must_open(redis_url(&server, ""), &handle);
-		CHECK_INT(get(&handle, &digest, 0, &got, ERR), cases[i].status);
+		CHECK_INT(get(handle, &digest, 0, &got, ERR), cases[i].status);
 		CHECK_INT(got.size, 0);
-		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
 }

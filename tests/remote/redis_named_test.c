@@ -40,12 +40,10 @@ TEST(redis_named, what_redis_would_not_answer_is_no_success)
 		};
 		struct script script = { .answers = answers };
 		struct server server = start_fake(play, &script);
-		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		struct handle *handle = must_connect(redis_url(&server, ""));
 
-		must_open(redis_url(&server, ""), &handle);
-		FAILS(put_three(&handle, ERR), TKB_ERR_UNAVAILABLE,
+		FAILS(put_three(handle, ERR), TKB_ERR_UNAVAILABLE,
 		      cases[i].part);
-		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
 }
