@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collecting.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -100,12 +99,11 @@ TEST(times, are_told_of_a_file_that_is_too_large)
 	CHECK(read_file(".tkbundle/times").size < 1 << 20);
 }
 
-static atomic_uint thread_count;
 static atomic_uint failed_count;
 
-static void *note_times(void *unused)
+static void *note_times(void *self)
 {
-	const unsigned thread = atomic_fetch_add(&thread_count, 1);
+	const unsigned thread = *(const unsigned *)self;
 	char key[TKB_DIGEST_HEX_SIZE];
 
 	for (unsigned i = 0; i < NOTES; i++) {
@@ -115,19 +113,17 @@ static void *note_times(void *unused)
 		if (tkb_times_note(".", &time, 1, NULL) != 0)
 			(void)atomic_fetch_add(&failed_count, 1);
 	}
-	return unused;
+	return NULL;
 }
 
 TEST(times, are_all_told_that_eight_threads_note_at_once)
 {
-	pthread_t threads[THREADS];
+	unsigned numbers[THREADS];
 	char key[TKB_DIGEST_HEX_SIZE];
 
-	for (size_t i = 0; i < THREADS; i++)
-		CHECK_INT(pthread_create(&threads[i], NULL, note_times, NULL),
-		          0);
-	for (size_t i = 0; i < THREADS; i++)
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+	EACH(i, numbers)
+		numbers[i] = (unsigned)i;
+	IN_THREADS(note_times, numbers);
 
 	CHECK_INT(atomic_load(&failed_count), 0);
 	for (unsigned i = 0; i < THREADS; i++)

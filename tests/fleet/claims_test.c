@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -72,18 +71,13 @@ static struct scene arrange_scene(void)
 
 static void run_threads(const struct scene *scene, struct worker *workers)
 {
-	pthread_t threads[THREADS];
-
-	for (size_t i = 0; i < THREADS; i++) {
+	for (size_t i = 0; i < THREADS; i++)
 		workers[i] =
 			(struct worker){ .remote = open_tiers(scene->urls,
 			                                      scene->stall_ms),
 			                 .digest = &scene->digest,
 			                 .wanted = scene->bytes };
-		SYS(pthread_create(&threads[i], NULL, work, &workers[i]));
-	}
-	for (size_t i = 0; i < THREADS; i++)
-		SYS(pthread_join(threads[i], NULL));
+	in_threads(work, workers, THREADS, sizeof(*workers));
 }
 
 TEST(claims, of_those_who_want_a_blob_one_fetches_it)

@@ -560,7 +560,6 @@ TEST(access, to_memory_that_is_no_whole_bundle_is_refused)
  */
 
 struct worker {
-	pthread_t thread;
 	const struct tkb_bundle *bundle;
 	size_t number;
 	int failure;
@@ -592,13 +591,9 @@ static void read_by_eight_threads(const struct tkb_bundle *bundle)
 {
 	struct worker workers[8];
 
-	EACH(i, workers) {
-		workers[i] = (struct worker){ .bundle = bundle, .number = i };
-		SYS(pthread_create(&workers[i].thread, NULL, read_everything,
-		                   &workers[i]));
-	}
 	EACH(i, workers)
-		SYS(pthread_join(workers[i].thread, NULL));
+		workers[i] = (struct worker){ .bundle = bundle, .number = i };
+	IN_THREADS(read_everything, workers);
 	EACH(i, workers)
 		CHECK_INT(workers[i].failure, 0);
 }

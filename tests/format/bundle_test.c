@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -310,19 +309,15 @@ static void *read_all(void *argument)
 TEST(bundle, can_be_read_from_several_threads)
 {
 	struct reading readings[4] = { 0 };
-	pthread_t threads[TKB_COUNT_OF(readings)];
 
 	forge_pair("pair.tkb");
 	struct tkb_bundle *bundle = test_bundle("pair.tkb");
 
-	EACH(i, readings) {
+	EACH(i, readings)
 		readings[i].bundle = bundle;
-		SYS(pthread_create(&threads[i], NULL, read_all, &readings[i]));
-	}
-	EACH(i, readings) {
-		(void)pthread_join(threads[i], NULL);
+	IN_THREADS(read_all, readings);
+	EACH(i, readings)
 		CHECK(readings[i].is_good);
-	}
 }
 
 TEST(bundle, can_come_out_of_a_pipe)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "merging.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 /* What is in a merged bundle: entries and frames. */
@@ -380,20 +379,17 @@ TEST(merge, can_be_done_by_several_threads_at_once)
 {
 	const struct tkb_bundle *bundles[2];
 	struct job jobs[4];
-	pthread_t threads[4];
 
 	arrange_three();
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
 	struct tkb_bytes wanted = read_file("m.tkb");
 	bundles[0] = test_bundle("a.tkb");
 	bundles[1] = test_bundle("b.tkb");
-	EACH(i, jobs) {
+	EACH(i, jobs)
 		jobs[i] = (struct job){ .bundles = bundles,
 			                .out = TKB_BUF_INIT(TKB_MIB) };
-		SYS(pthread_create(&threads[i], NULL, merge_job, &jobs[i]));
-	}
+	IN_THREADS(merge_job, jobs);
 	EACH(i, jobs) {
-		SYS(pthread_join(threads[i], NULL));
 		CHECK_INT(jobs[i].rc, 0);
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&jobs[i].out), wanted));
 		tkb_buf_release(&jobs[i].out);

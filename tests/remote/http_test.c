@@ -567,18 +567,14 @@ TEST(http, writers_of_one_document_lose_nothing)
 {
 	struct server server = start_web(0);
 	struct writer writers[WRITERS];
-	pthread_t threads[WRITERS];
 
 	(void)setenv("no_proxy", "*", 1);
-	for (uint32_t i = 0; i < WRITERS; i++) {
+	for (uint32_t i = 0; i < WRITERS; i++)
 		writers[i] = (struct writer){ .url = http_url(&server, ""),
 			                      .number = i };
-		SYS(pthread_create(&threads[i], NULL, write_some, &writers[i]));
-	}
-	for (size_t i = 0; i < WRITERS; i++) {
-		SYS(pthread_join(threads[i], NULL));
+	IN_THREADS(write_some, writers);
+	for (size_t i = 0; i < WRITERS; i++)
 		CHECK_OK(writers[i].rc, &writers[i].err);
-	}
 	CHECK_INT(count_records(http_url(&server, "")), WRITERS * EACH);
 }
 

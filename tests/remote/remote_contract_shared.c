@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote_contract.h"
 
-#include <pthread.h>
-
 /* The contract's part on the public functions, and on several at once. */
 
 enum {
@@ -99,7 +97,6 @@ struct worker {
 	size_t count;
 	int rc;
 	struct tkb_error err;
-	pthread_t thread;
 };
 
 static void run_workers(const struct worker *first, void *(*work)(void *self))
@@ -109,11 +106,8 @@ static void run_workers(const struct worker *first, void *(*work)(void *self))
 	for (uint32_t i = 0; i < THREADS; i++) {
 		workers[i] = *first;
 		workers[i].number = i;
-		SYS(pthread_create(&workers[i].thread, NULL, work,
-		                   &workers[i]));
 	}
-	for (uint32_t i = 0; i < THREADS; i++)
-		SYS(pthread_join(workers[i].thread, NULL));
+	IN_THREADS(work, workers);
 	for (uint32_t i = 0; i < THREADS; i++)
 		CHECK_OK(workers[i].rc, &workers[i].err);
 }

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -537,6 +538,18 @@ int end_of(pid_t child)
 	while (waitpid(child, &status, 0) < 0)
 		CHECK_INT(errno, EINTR);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void in_threads(void *(*work)(void *item), void *items, size_t count,
+                size_t size)
+{
+	pthread_t *threads = test_alloc(count * sizeof(*threads));
+
+	for (size_t i = 0; i < count; i++)
+		SYS(pthread_create(&threads[i], NULL, work,
+		                   (char *)items + i * size));
+	for (size_t i = 0; i < count; i++)
+		SYS(pthread_join(threads[i], NULL));
 }
 
 void in_child(void (*work)(void *answer), void *answer, size_t size)

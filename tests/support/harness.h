@@ -277,6 +277,12 @@ pid_t must_fork(void);
 /* Wait for a child: its exit status, or 128 and the signal. */
 int end_of(pid_t child);
 
+/* Call `work` with each of the items in a thread of its own, and wait for all. */
+#define IN_THREADS(work, items)                                                \
+	in_threads((work), (items), TKB_COUNT_OF(items), sizeof((items)[0]))
+void in_threads(void *(*work)(void *item), void *items, size_t count,
+                size_t size);
+
 /* Call `work` in a child; what that writes to `answer` is there afterwards. */
 void in_child(void (*work)(void *answer), void *answer, size_t size);
 
