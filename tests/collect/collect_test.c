@@ -748,7 +748,6 @@ TEST(collect, appends_to_an_open_file_and_leaves_the_link_to_it)
 	const char *root = small_cache();
 	const struct tkb_bytes wanted = collected(root, NULL);
 	const int fd = open("open", O_WRONLY | O_CREAT, 0666);
-	struct tkb_bytes found;
 
 	CHECK(fd >= 0);
 	SYS(symlink(text("/proc/self/fd/%d", fd), "link"));
@@ -757,7 +756,7 @@ TEST(collect, appends_to_an_open_file_and_leaves_the_link_to_it)
 	OK(tkb_collect_to_file(root, NULL, "link", NULL, ERR));
 
 	SYS(close(fd));
-	found = read_file("open");
+	struct tkb_bytes found = read_file("open");
 	CHECK_INT(found.size, 3 + wanted.size);
 	check_same_bytes(tkb_bytes_slice(found, 3, found.size), wanted);
 	CHECK_INT(count_names("."), 3);

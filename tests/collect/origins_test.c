@@ -24,10 +24,9 @@ static bool is_revoked(const char *key)
 {
 	const struct tkb_digest revoked[] = { digest("other"), digest("bad") };
 	struct tkb_origins *origins = NULL;
-	bool answer;
 
 	OK(tkb_origins_open(test_folder(), revoked, 2, &origins, ERR));
-	answer = tkb_origins_is_revoked(origins, key);
+	bool answer = tkb_origins_is_revoked(origins, key);
 	tkb_origins_close(origins);
 	return answer;
 }
@@ -56,11 +55,10 @@ TEST(origin, of_an_entry_is_what_was_said_last)
 TEST(origin, is_noted_once)
 {
 	const char *path = text("%s/.tkbundle/origins", test_folder());
-	struct tkb_bytes once;
 
 	note("good", "AAA");
 	note("good", "BBB");
-	once = read_file(path);
+	struct tkb_bytes once = read_file(path);
 	note("good", "AAA");
 	note("good", "BBB");
 	CHECK_INT(read_file(path).size, once.size);
@@ -79,14 +77,13 @@ TEST(origin, of_many_is_noted_by_one_write)
 		                              { &bad, 1, keys + 1, 2 },
 		                              { &good, 1, keys + 1, 1 } };
 	const size_t count = TKB_COUNT_OF(origins);
-	struct tkb_bytes once;
 
 	note("good", "DDD");
 	OK(tkb_origins_note(test_folder(), origins, count, ERR));
 	CHECK(!is_revoked("AAA"));
 	CHECK(is_revoked("BBB"));
 	CHECK(is_revoked("CCC"));
-	once = read_file(path);
+	struct tkb_bytes once = read_file(path);
 	OK(tkb_origins_note(test_folder(), origins, count, ERR));
 	CHECK_INT(read_file(path).size, once.size);
 	/* Only what is new, or was removed meanwhile, is added. */

@@ -76,7 +76,6 @@ TEST(recorder_push, and_pull_give_back_what_a_file_and_an_emit_do)
 	RECORDER(other) = recording();
 	LAUNCHERS(launchers) = NULL;
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_push_report report = { SIZED(report) };
 
 	fill(one);
 	fill(other);
@@ -84,7 +83,7 @@ TEST(recorder_push, and_pull_give_back_what_a_file_and_an_emit_do)
 	emit_bundle(bundle, "out", TKB_LAYOUT_AUTO);
 	OK(tkb_launchers_open(bundle, "out", NULL, &launchers, ERR));
 
-	report = push_recorded(other, remote, root);
+	struct tkb_push_report report = push_recorded(other, remote, root);
 	CHECK_INT(report.pushed_count, 3);
 	CHECK_INT(report.blob_count, 1);
 	CHECK_STR(pulled(remote, "pulled"), usable(launchers));

@@ -626,16 +626,14 @@ TEST(recorder, sends_an_empty_bundle_through_a_pipe_if_it_is_disabled)
 		                                       .is_disabled = true };
 	RECORDER(recorder) = fresh(&disabled);
 	unsigned char got[65536];
-	ssize_t size;
-	int fd;
 
 	SYS(mkfifo("pipe", 0666));
-	fd = open("pipe", O_RDONLY | O_NONBLOCK);
+	int fd = open("pipe", O_RDONLY | O_NONBLOCK);
 	CHECK(fd >= 0);
 	begin(recorder);
 	OK(tkb_recorder_collect_to_file(recorder, "no/such/root", NULL, "pipe",
 	                                NULL, ERR));
-	size = read(fd, got, sizeof(got));
+	ssize_t size = read(fd, got, sizeof(got));
 	SYS(close(fd));
 	CHECK(size > 0);
 	check_empty((struct tkb_bytes){ got, (size_t)size });

@@ -351,10 +351,9 @@ TEST(emit, refuses_a_device_that_cannot_be)
 	const struct tkb_emit_options options = { SIZED(options),
 		                                  .devices = devices,
 		                                  .device_count = 2 };
-	struct did did;
 
 	forge_single("a.tkb");
-	did = emit_with("a.tkb", "out", &options);
+	struct did did = emit_with("a.tkb", "out", &options);
 	CHECK_FAILS(did.rc, TKB_ERR_INVALID, &did.err,
 	            "no device has number 1024");
 	CHECK(!exists("out"));
@@ -908,10 +907,9 @@ static void check_staged(const char *stage, const char *root,
 {
 	const struct tkb_emit_options options = { SIZED(options),
 		                                  .staged_in = stage };
-	struct tkb_bytes group;
 
 	CHECK_DID(emit_with("a.tkb", root, &options), 1, 0, 0);
-	group = read_file(
+	struct tkb_bytes group = read_file(
 		text("%s/" FORGE_KERNEL "/__grp__add_kernel.json", root));
 	CHECK_CONTAINS(
 		text("%.*s", (int)group.size, (const char *)group.data),
@@ -933,10 +931,9 @@ TEST(emit, refuses_a_root_that_is_not_where_it_is_staged)
 {
 	const struct tkb_emit_options options = { SIZED(options),
 		                                  .staged_in = "/elsewhere" };
-	struct did did;
 
 	forge_single("a.tkb");
-	did = emit_with("a.tkb", "out", &options);
+	struct did did = emit_with("a.tkb", "out", &options);
 	CHECK_FAILS(did.rc, TKB_ERR_INVALID, &did.err,
 	            "is not below '/elsewhere'");
 }

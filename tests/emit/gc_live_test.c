@@ -34,8 +34,6 @@ static struct tkb_gc_report gc_leniently(bool is_dry)
 
 TEST(gc_live, killed_leaves_what_a_later_one_removes)
 {
-	struct tkb_collect_report report = { SIZED(report) };
-
 	const char **all = arrange_dated();
 	const char *group = stamp_of(text("out/%s", all[3]));
 	pid_t child = start(program(), "gc", "out", "--max-entries=13", NULL);
@@ -46,7 +44,7 @@ TEST(gc_live, killed_leaves_what_a_later_one_removes)
 	SYS(kill(child, SIGKILL));
 	CHECK_INT(end_of(child), 128 + SIGKILL);
 
-	report = look_at("out");
+	struct tkb_collect_report report = look_at("out");
 	CHECK_INT(report.collected_count, 13);
 	CHECK_INT(report.left_out_count, 0);
 	CHECK_INT(report.unfinished_count, 4);

@@ -224,11 +224,10 @@ static void end_gc(const struct race *race)
 TEST(gc_race, removes_the_rest_a_second_after_the_group_file)
 {
 	struct race race;
-	uint64_t begin;
 
 	(void)arrange_dated();
 	begin_gc(&race);
-	begin = now_ms();
+	uint64_t begin = now_ms();
 
 	while (now_ms() - begin < 800) {
 		CHECK_INT(count_names(race.folder), 7);
@@ -344,12 +343,11 @@ TEST(gc_race, cancelled_leaves_whole_entries_and_nothing_else)
 			turns[i] > ENTRIES ? turns[i] - ENTRIES : 0;
 		struct race race = { .turns_left = turns[i],
 			             .is_cancelled = true };
-		struct tkb_collect_report report = { SIZED(report) };
 
 		(void)gc(&race);
 		CHECK_INT(race.rc, TKB_ERR_CANCELLED);
 		CHECK_INT(race.told.count, gone);
-		report = look_at("out");
+		struct tkb_collect_report report = look_at("out");
 		CHECK_INT(report.collected_count, ENTRIES - gone);
 		CHECK_INT(report.left_out_count, 0);
 		CHECK_INT(report.unfinished_count, 0);

@@ -75,11 +75,9 @@ static void check_same(const char *one, const char *other)
 TEST(relocate, gives_what_an_emit_to_that_place_gives)
 {
 	EACH(i, fixtures) {
-		struct tkb_collect_report before = { SIZED(before) };
-
 		arrange_moved(fixtures[i]);
 		pack("moved", "a.tkb");
-		before = look_at("moved");
+		struct tkb_collect_report before = look_at("moved");
 		CHECK(before.moved_count >= 3);
 		CHECK_DID(relocate("moved"), before.moved_count,
 		          before.collected_count - before.moved_count);
@@ -317,12 +315,11 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 			.watch = count_down(&own),
 			.threads = 1,
 		};
-		struct tkb_collect_report report = { SIZED(report) };
 
 		copy_folder("old", "moved");
 		rc = tkb_relocate("moved", &options, NULL, ERR);
 		CHECK(rc == 0 || rc == TKB_ERR_CANCELLED);
-		report = look_at("moved");
+		struct tkb_collect_report report = look_at("moved");
 		CHECK_INT(report.collected_count, 17);
 		CHECK_INT(report.moved_count, rc == 0 ? 0
 		                              : patience <= 34
@@ -397,12 +394,11 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 	struct tkb_relocate_options options = { SIZED(options), .threads = 1 };
 	struct tkb_relocate_report report = { SIZED(report) };
 	struct thief thief = { .turns_left = 10 };
-	struct tkb_watch watch = { SIZED(watch) };
 
 	arrange_moved("triton-3.6.0-cpu");
 	/* The first kernel in a bundle's order, by name. */
 	thief.group = "moved/" ADD_GROUP;
-	watch = *tell_to(&thief.told);
+	struct tkb_watch watch = *tell_to(&thief.told);
 	watch.is_cancelled = take_lock;
 	options.watch = &watch;
 

@@ -176,12 +176,11 @@ const struct tkb_watch *tell_to(struct told *told)
 pid_t start(const char *name, ...)
 {
 	posix_spawn_file_actions_t actions;
-	char *const *arguments;
 	va_list rest;
 	pid_t child;
 
 	va_start(rest, name);
-	arguments = arguments_of(name, rest);
+	char *const *arguments = arguments_of(name, rest);
 	va_end(rest);
 	(void)posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd < 3; fd++)

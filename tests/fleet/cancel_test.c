@@ -251,11 +251,10 @@ static int look_at_tree(struct asked *asked, uint32_t deadline_ms)
 		.tree_count = 1,
 	};
 	struct tkb_cache *cache = NULL;
-	int rc;
 
 	asked->watch = CHOSEN(tkb_watch, .self = asked,
 	                      .is_cancelled = is_asked_enough);
-	rc = tkb_cache_open(NULL, &options, &cache, ERR);
+	int rc = tkb_cache_open(NULL, &options, &cache, ERR);
 	tkb_cache_close(cache);
 	return rc;
 }

@@ -165,11 +165,10 @@ TEST(expand, an_nvml_that_fails_is_told_so)
 
 TEST(expand, nvml_does_not_stay_loaded)
 {
-	const char *maps;
-
 	set_gpus(H100);
 	check_name("{arch}", &no_cache, "sm_90");
-	maps = run("/bin/cat", text("/proc/%d/maps", (int)getpid()), NULL).out;
+	const char *maps =
+		run("/bin/cat", text("/proc/%d/maps", (int)getpid()), NULL).out;
 	CHECK_CONTAINS(maps, "expand_test");
 	CHECK(strstr(maps, "fake_nvml") == NULL);
 }

@@ -80,13 +80,12 @@ static const char *check_children(const struct server *server, const char *key)
 TEST(layout_triton, every_file_has_a_value_of_its_own)
 {
 	struct server redis = start_redis("");
-	const char **keys;
 	size_t files = 0;
 	size_t groups = 0;
 
 	unpack_root(FIXTURE);
 	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
-	keys = list("root");
+	const char **keys = list("root");
 	for (size_t i = 0; keys[i] != NULL; i++) {
 		groups += check_children(&redis, keys[i]) != NULL;
 		files += count_names(text("root/%s", keys[i]));
@@ -323,14 +322,14 @@ TEST(layout_triton, what_is_pushed_again_is_replaced)
 TEST(layout_triton, values_live_as_long_as_the_url_says)
 {
 	struct server redis = start_redis("");
-	unsigned long left;
 
 	unpack_root("triton-3.6.0-cpu");
 	const char *name = text("triton:%s:add_kernel.ttir", add_key);
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "TTL", name, NULL), "-1\n");
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
-	left = strtoul(ask_redis(&redis, "TTL", name, NULL), NULL, 10);
+	unsigned long left =
+		strtoul(ask_redis(&redis, "TTL", name, NULL), NULL, 10);
 	CHECK(left > 3500 && left <= 3600);
 }
 

@@ -116,10 +116,9 @@ TEST(progress, of_a_blob_costs_who_does_not_follow_no_question)
 TEST(progress, of_a_blob_that_is_damaged_in_one_tier_does_not_go_back)
 {
 	struct seen seen = { 0 };
-	struct tkb_bytes bytes;
 
 	CHECK(pool() != NULL);
-	bytes = read_file("pool.tkb");
+	struct tkb_bytes bytes = read_file("pool.tkb");
 	get_back(spy_url("near"), bytes, &seen, false);
 	flip(blob_files("near")[0], 8);
 	get_back(text("%s?mode=ro,%s", spy_url("near"), spy_url("far")), bytes,

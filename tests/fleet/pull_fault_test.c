@@ -76,7 +76,6 @@ TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
 		const char *name = text("remote-%u", at);
 		const char *root = out(text("pulled-%u", at));
 		struct tkb_remote *remote = open_spy(spy_url(name));
-		size_t count;
 
 		(void)push_bytes(remote, bundle);
 		spy_reset();
@@ -85,7 +84,7 @@ TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
 		      "has another digest");
 		CHECK_CONTAINS(ERR->message, "remote 'spy://");
 		/* Those of other frames may be there; all are sound. */
-		count = count_entries(root);
+		size_t count = count_entries(root);
 		CHECK(count < entries);
 		most = count > most ? count : most;
 		CHECK_INT(spy_count(SPY_GET), 1);
@@ -338,16 +337,14 @@ TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
 	const size_t entries = count_names(cache);
 
 	for (unsigned at = 0; at < 16; at += 3) {
-		struct tkb_remote *remote;
 		const char *root = out(text("pulled-%u", at));
-		struct tkb_pull_report report = { SIZED(report) };
 
 		CHECK_INT(run("rm", "-rf", "near", "far", NULL).status, 0);
-		remote = near_and_far("");
+		struct tkb_remote *remote = near_and_far("");
 		(void)push_bytes(remote, bundle);
 		spy_reset();
 		flip(blob_files("near")[0], at);
-		report = pull_all(remote, root);
+		struct tkb_pull_report report = pull_all(remote, root);
 		CHECK_INT(count_entries(root), entries);
 		CHECK_INT(report.emitted_count, entries);
 		CHECK_INT(report.present_count + report.damaged_count +

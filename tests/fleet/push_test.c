@@ -493,11 +493,10 @@ TEST(push, of_a_damaged_bundle_pushes_nothing)
 	CHECK(root != NULL);
 	for (unsigned i = 0; i < 16; i++) {
 		const char *path = text("damaged-%u.tkb", i);
-		struct tkb_source source;
 
 		write_file(path, read_file("pool.tkb"));
 		flip(path, i);
-		source = source_of(path);
+		struct tkb_source source = source_of(path);
 		CHECK_INT(
 			tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
 			TKB_ERR_CORRUPT);

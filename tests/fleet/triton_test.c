@@ -141,10 +141,8 @@ static void check_kernels(const struct outcome *outcome, const char *word,
 /* One machine compiles; from then on ptxas refuses. */
 static void make_kernels(const struct version *version)
 {
-	struct outcome maker;
-
 	make_ptxas(version);
-	maker = triton(version, "maker", 0, "compile", NULL);
+	struct outcome maker = triton(version, "maker", 0, "compile", NULL);
 	check_kernels(&maker, "compiled", version->parts);
 	CHECK_STR(read_file("ptxas.log").data, "called\ncalled\n");
 	SYS(remove("ptxas.log"));
@@ -155,7 +153,6 @@ static void check_finds(const struct version *version, enum tkb_profile profile,
                         const char *parts)
 {
 	struct server redis = start_redis("");
-	struct outcome reader;
 
 	make_kernels(version);
 	/* Without the push it has to compile, and cannot. */
@@ -167,7 +164,8 @@ static void check_finds(const struct version *version, enum tkb_profile profile,
 
 	must_push(&redis, "maker/.triton/cache", profile);
 	unsigned sets = count_sets(&redis);
-	reader = triton(version, "reader", redis.port, "compile", NULL);
+	struct outcome reader =
+		triton(version, "reader", redis.port, "compile", NULL);
 	check_kernels(&reader, "found", parts);
 	CHECK(!exists("ptxas.log"));
 	CHECK_INT(count_sets(&redis), sets);
@@ -195,12 +193,11 @@ TEST(triton, lean_kernels_are_found)
 TEST(triton, newer_triton_cannot_use_redis_by_itself)
 {
 	struct version bare = newer;
-	struct outcome reader;
 
 	need_triton(&newer);
 	bare.backend = stock.backend;
 	make_ptxas(&bare);
-	reader = triton(&bare, "reader", 1, "compile", NULL);
+	struct outcome reader = triton(&bare, "reader", 1, "compile", NULL);
 	CHECK(reader.status != 0);
 	CHECK_CONTAINS(reader.err, "no attribute 'redis'");
 }
@@ -253,12 +250,11 @@ TEST(triton, what_every_triton_since_3_made_is_found)
 	make_ptxas(&newer);
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const char *root = text("%s/.triton/cache", cases[i].fixture);
-		struct outcome reader;
 
 		unpack(cases[i].fixture, cases[i].fixture);
 		must_push(&redis, root, TKB_PROFILE_FULL);
-		reader = triton(&newer, text("reader%zu", i), redis.port,
-		                "groups", root);
+		struct outcome reader = triton(&newer, text("reader%zu", i),
+		                               redis.port, "groups", root);
 		CHECK_STR(reader.err, "");
 		CHECK_STR(reader.out, text("%u entries are as they were\n",
 		                           cases[i].count));

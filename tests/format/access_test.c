@@ -125,7 +125,6 @@ static int check_file(void *self, size_t index, size_t file,
 {
 	struct reader *reader = self;
 	const struct tkb_entry *entry = tkb_bundle_entry(reader->bundle, index);
-	struct tkb_digest digest;
 
 	if (++reader->file_count == reader->fails_at)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE, "no room for '%s'",
@@ -138,7 +137,7 @@ static int check_file(void *self, size_t index, size_t file,
 	reader->wrong += index != reader->last_entry;
 	reader->wrong += file != reader->next_file++;
 	reader->wrong += bytes.size != entry->files[file].size;
-	digest = digest_of(bytes);
+	struct tkb_digest digest = digest_of(bytes);
 	reader->wrong += !is_same_digest(&digest, &entry->files[file].digest);
 	if (reader->times != NULL)
 		reader->times[index]++;

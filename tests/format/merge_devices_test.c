@@ -27,11 +27,10 @@ static void pack_add(const char *path, const char *root, uint32_t one,
 TEST(merge, unites_the_devices_where_the_files_are_equal)
 {
 	const char *root = arrange_cache();
-	struct tkb_merge_report report = { SIZED(report) };
 
 	pack_add("a.tkb", root, 0, 3);
 	pack_add("b.tkb", root, 1, 3);
-	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
+	struct tkb_merge_report report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
 	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(report.entry_count, 1);

@@ -37,12 +37,10 @@ static void save_two(const char *path, const char *key,
 
 TEST(launchers, of_all_bundles_are_in_the_merged_one)
 {
-	struct tkb_merge_report report = { SIZED(report) };
-
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-2", "the second");
 	save_one("b.tkb", SOFTMAX, "fx-1", "the first");
-	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
+	struct tkb_merge_report report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
 	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(report.launcher_count, 2);
@@ -124,13 +122,11 @@ TEST(launchers, that_share_a_payload_have_it_once)
 
 TEST(launchers, that_do_not_count_leave_a_payload_unused_beside_another)
 {
-	struct tkb_merge_report report = { SIZED(report) };
-
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "the first");
 	save_two("b.tkb", SOFTMAX, (const char *const[]){ "fx-1", "fx-2" },
 	         (const char *const[]){ "is not used", "is used" });
-	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
+	struct tkb_merge_report report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
 	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(report.frame_count, 4);

@@ -45,12 +45,11 @@ static void check_parts(const char *root)
 	const char *keys[KEYS_LIMIT];
 	const char *parts[PARTS];
 	const size_t count = list_keys(root, keys);
-	struct tkb_merge_report report = { SIZED(report) };
 
 	for (size_t i = 0; i < PARTS; i++)
 		parts[i] = collect_part(root, keys, count, i);
 	collect_into("whole.tkb", root);
-	report = merge_list("merged.tkb", parts, PARTS);
+	struct tkb_merge_report report = merge_list("merged.tkb", parts, PARTS);
 
 	CHECK_STR(id_of("merged.tkb"), id_of("whole.tkb"));
 	CHECK_INT(report.entry_count, count);
@@ -106,10 +105,8 @@ TEST(merge, of_all_versions_of_triton_holds_every_entry)
 
 TEST(merge, of_one_bundle_is_that_bundle)
 {
-	struct tkb_merge_report report = { SIZED(report) };
-
 	collect_into("a.tkb", arrange_cache());
-	report = merge("m.tkb", "a.tkb", NULL);
+	struct tkb_merge_report report = merge("m.tkb", "a.tkb", NULL);
 
 	check_same_file("m.tkb", "a.tkb");
 	CHECK_INT(report.bundle_size, read_file("a.tkb").size);
@@ -120,10 +117,9 @@ TEST(merge, of_one_bundle_is_that_bundle)
 
 TEST(merge, of_a_bundle_with_itself_is_that_bundle)
 {
-	struct tkb_merge_report report = { SIZED(report) };
-
 	collect_into("a.tkb", arrange_cache());
-	report = merge("m.tkb", "a.tkb", "a.tkb", "a.tkb", NULL);
+	struct tkb_merge_report report =
+		merge("m.tkb", "a.tkb", "a.tkb", "a.tkb", NULL);
 
 	check_same_file("m.tkb", "a.tkb");
 	CHECK_INT(report.skipped_count, 10);
@@ -153,11 +149,9 @@ TEST(merge, of_the_same_bundles_gives_the_same_bytes)
 
 TEST(merge, takes_of_a_bundle_that_overlaps_only_what_is_new)
 {
-	struct tkb_merge_report report = { SIZED(report) };
-
 	arrange_three();
 	collect_into("whole.tkb", "unpacked/.triton/cache");
-	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
+	struct tkb_merge_report report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
 
 	CHECK_INT(report.entry_count, 3);
 	CHECK_INT(report.skipped_count, 1);
@@ -182,11 +176,10 @@ TEST(merge, tells_how_many_bytes_lie_unused)
 
 TEST(merge, does_not_copy_a_frame_of_which_nothing_counts)
 {
-	struct tkb_merge_report report = { SIZED(report) };
-
 	arrange_three();
 	collect_into("whole.tkb", "unpacked/.triton/cache");
-	report = merge("m.tkb", "whole.tkb", "a.tkb", "c.tkb", "b.tkb", NULL);
+	struct tkb_merge_report report =
+		merge("m.tkb", "whole.tkb", "a.tkb", "c.tkb", "b.tkb", NULL);
 
 	check_same_file("m.tkb", "whole.tkb");
 	CHECK_INT(report.entry_count, 5);

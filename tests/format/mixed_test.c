@@ -348,11 +348,10 @@ TEST(mixed, frames_may_count_as_many_as_their_size_has_room_for)
 	uint64_t packed;
 	uint64_t size;
 	uint64_t count;
-	uint64_t room;
 
 	tkb_bundle_frame_sizes(test_bundle("m.tkb"), MIXED, &packed, &size,
 	                       &count);
-	room = size / 512 - 2;
+	uint64_t room = size / 512 - 2;
 	forge->frames[MIXED].entries = text("0 %llu", (unsigned long long)room);
 	check_refused(forge, "files are missing");
 	check_line_refused(text("0 %llu", (unsigned long long)room + 1));

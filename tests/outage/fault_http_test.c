@@ -201,11 +201,10 @@ TEST(fault_http, of_several_frames_those_that_are_whole_are_emitted)
 	const struct scene scene =
 		arrange_large_scene(start_nginx(nginx_dav()).port, NGINX_FORM);
 	struct fault fault = cut;
-	size_t count;
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
 	fault.at = scene.blob_size - 1000;
-	count = count_pulled(&scene, fault);
+	size_t count = count_pulled(&scene, fault);
 	CHECK(count > scene.entry_count / 2 && count < scene.entry_count);
 	fault.harm = FLIP;
 	CHECK_INT(count_pulled(&scene, fault), count);

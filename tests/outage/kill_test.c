@@ -55,20 +55,18 @@ static uint64_t some_us(uint64_t ms)
 
 static void check_killed_pushes(struct scene *scene)
 {
-	uint64_t ms;
 	unsigned killed = 0;
 
 	scene->empty(scene);
-	ms = push_to(scene->direct, scene->source).ms;
+	uint64_t ms = push_to(scene->direct, scene->source).ms;
 	for (unsigned i = 0; i < rounds(); i++) {
 		const char *root = text("healed-%u", i);
-		struct attempt next;
 
 		scene->empty(scene);
 		killed += kill_after(push_to, scene->direct, scene->source,
 		                     some_us(ms));
 		(void)count_sound(scene);
-		next = push_to(scene->direct, scene->source);
+		struct attempt next = push_to(scene->direct, scene->source);
 		CHECK_OK(next.rc, &next.err);
 		CHECK_INT(count_sound(scene), 1);
 		next = pull_from(scene->direct, root);
@@ -82,18 +80,15 @@ static void check_killed_pushes(struct scene *scene)
 static void check_killed_pulls(const struct scene *scene)
 {
 	unsigned torn = 0;
-	uint64_t ms;
 
-	ms = pull_from(scene->direct, "undisturbed").ms;
+	uint64_t ms = pull_from(scene->direct, "undisturbed").ms;
 	for (unsigned i = 0; i < rounds(); i++) {
 		const char *root = text("pulled-%u", i);
-		struct attempt next;
-		size_t count;
 
 		(void)kill_after(pull_from, scene->direct, root, some_us(ms));
-		count = count_visible(scene, root);
+		size_t count = count_visible(scene, root);
 		torn += count != 0 && count != scene->entry_count;
-		next = pull_from(scene->direct, root);
+		struct attempt next = pull_from(scene->direct, root);
 		CHECK_OK(next.rc, &next.err);
 		CHECK_INT(count_right(scene, root), scene->entry_count);
 		CHECK_INT(count_sound(scene), 1);

@@ -245,13 +245,12 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 		struct server server = start_script(&answer, 1);
 		const char *at = strstr(urls[i], "%u");
 		BUF(got, BLOB_LIMIT);
-		const char *asked;
 
 		OK(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
 		                 server.port, at + 2),
 		            0, &got, NULL, ERR));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
-		asked = asked_from("GET /x");
+		const char *asked = asked_from("GET /x");
 		CHECK_CONTAINS(asked, "GET /x");
 		CHECK(strstr(asked, "Authorization") == NULL);
 		CHECK(strstr(asked, SECRET) == NULL);

@@ -235,11 +235,10 @@ TEST(http, a_netrc_file_that_makes_no_sense_is_named)
 	const struct tkb_digest digest = made_up(1);
 	BUF(got, BLOB_LIMIT);
 	struct server server = start_answer("GET /cas/", EMPTY("401 Who"));
-	int rc;
 
 	write_text("torn", "machine 127.0.0.1 login bob password \"" SECRET);
 	struct handle *handle = must_connect(http_url(&server, "?netrc=torn"));
-	rc = get(handle, &digest, 0, &got, ERR);
+	int rc = get(handle, &digest, 0, &got, ERR);
 	CHECK(rc == TKB_ERR_DENIED || rc == TKB_ERR_INVALID);
 	CHECK_CONTAINS(ERR->message,
 	               rc == TKB_ERR_DENIED
@@ -664,12 +663,10 @@ static void touch_it(struct handle *handle, const struct tkb_digest *digest)
 TEST(http, a_touch_does_not_bring_back_what_is_dropped_meanwhile)
 {
 	struct server server = start_web(0);
-	struct handle *handle;
-	struct tkb_digest digest;
 
 	(void)setenv("no_proxy", "*", 1);
-	handle = must_connect(http_url(&server, ""));
-	digest = must_add(handle, "ref", make_bytes(10, 1));
+	struct handle *handle = must_connect(http_url(&server, ""));
+	struct tkb_digest digest = must_add(handle, "ref", make_bytes(10, 1));
 	CHECK_INT(touch_while(&server, &digest, touch_it), 0);
 	CHECK_INT(list_records(handle, "ref")->count, 1);
 	CHECK_INT(touch_while(&server, &digest, drop_it), TKB_MISS);

@@ -57,9 +57,8 @@ static int use(const char *url, struct tkb_error *err)
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	int rc;
 
-	rc = open_handle(url, &handle, err);
+	int rc = open_handle(url, &handle, err);
 	if (rc == 0)
 		rc = put_blob(&handle, &digest, &bytes, err);
 	if (rc == 0)
@@ -268,15 +267,12 @@ TEST(oci_auth, a_token_for_two_repositories_is_got_to_mount)
 	const char *url = text("oci://" WRITER
 	                       "@127.0.0.1:%u/team/prod?mount=team/kernels",
 	                       server.port);
-	struct tkb_digest digest;
-	struct handle *handle;
-	const char *log;
 
 	(void)must_put(must_connect(oci_url(server.port, WRITER "@")), bytes);
-	handle = must_connect(url);
-	digest = must_put(handle, bytes);
+	struct handle *handle = must_connect(url);
+	struct tkb_digest digest = must_put(handle, bytes);
 	check_blob(handle, &digest, 0, bytes);
-	log = read_file("tokens.log").data;
+	const char *log = read_file("tokens.log").data;
 	CHECK(strstr(log, "repository:team/kernels:pull\n") != NULL);
 	CHECK(strstr(log, "writer repository:team/prod:pull,push "
 	                  "repository:team/kernels:pull\n") != NULL);
@@ -389,7 +385,6 @@ TEST(oci_auth, a_server_that_it_redirects_to_sees_no_credentials)
 {
 	const struct tkb_digest digest = digest_of(make_bytes(10, 1));
 	BUF(out, 100);
-	struct handle *handle;
 
 	forget_user();
 	struct server other =
@@ -404,7 +399,7 @@ TEST(oci_auth, a_server_that_it_redirects_to_sees_no_credentials)
 	};
 	struct server server = start_script(answers, 2);
 
-	handle = must_connect(oci_url(server.port, WRITER "@"));
+	struct handle *handle = must_connect(oci_url(server.port, WRITER "@"));
 	FAILS(ASK(handle, touch, "ref", &digest, ERR), TKB_ERR_DENIED,
 	      "it wants other credentials");
 	write_text("requests", "");

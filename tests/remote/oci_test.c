@@ -69,10 +69,9 @@ static struct proxy upload_past(const struct fault *faults, size_t count)
 	struct server server = start_registry("");
 	struct proxy proxy = start_proxy(server.port, faults, count);
 	struct handle *handle = must_connect(oci_url(proxy.port));
-	struct tkb_digest digest;
 
 	set_deadline(handle, 60000);
-	digest = must_put(handle, bytes);
+	struct tkb_digest digest = must_put(handle, bytes);
 	for (size_t i = 0; i < count; i++)
 		CHECK_INT(proxy.counts->struck[i], 1);
 	check_blob(handle, &digest, 0, bytes);
@@ -281,18 +280,16 @@ TEST(oci, a_manifest_that_is_unchanged_is_not_sent_again)
 	struct handle *handle = must_connect(oci_url(server.port));
 	struct handle *other = must_connect(oci_url(server.port));
 	struct tkb_digest digests[3];
-	const struct notebook *first;
-	const struct notebook *second;
 	size_t whole;
 	size_t same;
 
 	for (unsigned i = 0; i < 3; i++)
 		digests[i] = must_add(handle, "ref", make_bytes(100 + i, i));
-	first = list_records(handle, "ref");
+	const struct notebook *first = list_records(handle, "ref");
 	nap_ms(2100); /* the registry's clock tells whole seconds; one may end below */
 	OK(ASK(other, touch, "ref", &digests[0], ERR));
 	OK(ASK(other, drop, "ref", &digests[1], ERR));
-	second = list_records(handle, "ref");
+	const struct notebook *second = list_records(handle, "ref");
 	CHECK_INT(first->count, 3);
 	CHECK_INT(second->count, 2);
 	CHECK_INT(count_digest(second, &digests[1]), 0);
@@ -557,11 +554,10 @@ TEST(oci, a_registry_that_lies_about_lengths_and_bytes_is_found_out)
 static const char *tear_link(const struct server *server,
                              const struct tkb_digest *digest)
 {
-	const char *link;
-
-	link = text("registry-%u/docker/registry/v2/repositories/team/kernels/"
-	            "_layers/sha256/%s/link",
-	            server->port, hex_of(digest));
+	const char *link =
+		text("registry-%u/docker/registry/v2/repositories/team/kernels/"
+	             "_layers/sha256/%s/link",
+	             server->port, hex_of(digest));
 	SYS(rename(link, "whole"));
 	write_text(link, "");
 	return link;

@@ -60,10 +60,9 @@ void contract_a_record_of_any_size_is_told(const struct remote_kind *remote)
 	for (size_t i = 0; i < TKB_COUNT_OF(wanted); i++) {
 		const struct tkb_bytes record = make_bytes(wanted[i], 13);
 		const char *ref = text("size-%zu", wanted[i]);
-		const struct notebook *notebook;
 
 		(void)must_add(handle, ref, record);
-		notebook = list_records(handle, ref);
+		const struct notebook *notebook = list_records(handle, ref);
 		CHECK_INT(notebook->count, 1);
 		CHECK(tkb_bytes_equal(notebook->items[0].bytes, record));
 	}

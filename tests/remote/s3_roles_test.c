@@ -233,8 +233,6 @@ TEST(s3_roles, a_profile_that_has_keys_too_is_taken_in_amazons_order)
 
 TEST(s3_roles, a_program_that_gives_no_keys_is_told_and_not_waited_for)
 {
-	uint64_t since_ns;
-
 	forget_aws();
 	write_profile("credential_process = false\n");
 	check_no_keys("s3://bucket?profile=ci", TKB_ERR_DENIED,
@@ -243,7 +241,7 @@ TEST(s3_roles, a_program_that_gives_no_keys_is_told_and_not_waited_for)
 	check_no_keys("s3://bucket?profile=ci", TKB_ERR_DENIED,
 	              "the answer of credential_process holds no keys");
 	write_profile("credential_process = sleep 600 | cat\n");
-	since_ns = tkb_now_ns();
+	uint64_t since_ns = tkb_now_ns();
 	check_no_keys("s3://bucket?profile=ci", TKB_ERR_DENIED,
 	              "'credential_process' does not answer within 2000 ms");
 	CHECK(tkb_now_ns() - since_ns < 15 * TKB_NS_PER_S);
@@ -405,11 +403,10 @@ static void never_answer(int fd, void *self)
 TEST(s3_roles, a_machine_without_a_role_is_not_waited_for)
 {
 	const struct server silent = start_fake(never_answer, NULL);
-	uint64_t since_ns;
 
 	forget_aws();
 	set_machine(&silent);
-	since_ns = tkb_now_ns();
+	uint64_t since_ns = tkb_now_ns();
 	check_no_keys("s3://bucket", TKB_ERR_DENIED,
 	              "its metadata service does not answer");
 	CHECK(tkb_now_ns() - since_ns < 4 * TKB_NS_PER_S);
@@ -431,7 +428,6 @@ static size_t count_requests(const char *line)
 TEST(s3_roles, a_remote_is_used_with_them)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 1);
-	struct tkb_digest digest;
 
 	start_s3();
 	const char *url = s3_url(new_bucket("roles"), "");
@@ -439,7 +435,7 @@ TEST(s3_roles, a_remote_is_used_with_them)
 
 	set_container(&roles, "kernels");
 	struct handle *handle = must_connect(url);
-	digest = must_put(handle, bytes);
+	struct tkb_digest digest = must_put(handle, bytes);
 	check_blob(handle, &digest, 0, bytes);
 	CHECK_INT(count_requests("GET /container/kernels 200\n"), 1);
 }
@@ -495,7 +491,6 @@ TEST(s3_roles, a_refusal_while_nobody_gives_other_keys_is_only_a_refusal)
 TEST(s3_roles, keys_that_end_soon_are_renewed_and_used_till_then)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 3);
-	struct tkb_digest digest;
 
 	start_s3();
 	const char *url = s3_url(new_bucket("roles"), "");
@@ -503,7 +498,7 @@ TEST(s3_roles, keys_that_end_soon_are_renewed_and_used_till_then)
 
 	set_container(&roles, "10s");
 	struct handle *handle = must_connect(url);
-	digest = must_put(handle, bytes);
+	struct tkb_digest digest = must_put(handle, bytes);
 	set_container(&roles, "kernels");
 	(void)sleep(6);
 	check_blob(handle, &digest, 0, bytes);

@@ -83,10 +83,8 @@ static unsigned count_lines_with(const char *log, const char *word)
 /* Reports as the objects of a bucket; moto makes many at once. */
 static const char *bucket_of(unsigned count)
 {
-	const char *bucket;
-
 	start_s3();
-	bucket = new_bucket("starts");
+	const char *bucket = new_bucket("starts");
 	struct tkb_remote *remote =
 		must_open_remote(s3_url(text("%s/x", bucket), ""), NULL);
 	leave(remote, 0, count);
@@ -153,7 +151,6 @@ TEST(starts, that_are_too_old_count_nowhere)
 		{ .tv_sec = time(NULL) - TKB_STARTS_AGE_S - 60 }
 	};
 	const char *const folder = "remote/ref/@starts,team,model";
-	const char **names;
 	unsigned number = 20;
 
 	SYS(mkdir("remote", 0755));
@@ -161,7 +158,7 @@ TEST(starts, that_are_too_old_count_nowhere)
 		must_open_remote(text("%s/remote", test_folder()), NULL);
 	leave(remote, 0, 20);
 	CHECK_INT(count_told(remote), 20);
-	names = list(folder);
+	const char **names = list(folder);
 	for (size_t i = 0; names[i] != NULL; i++)
 		SYS(utimensat(AT_FDCWD, text("%s/%s", folder, names[i]), old,
 		              0));
@@ -197,13 +194,13 @@ TEST(starts, in_redis_stay_about_as_many_as_count)
 TEST(starts, that_two_tiers_have_count_once)
 {
 	struct server server = start_redis("");
-	struct tkb_remote *remote = NULL;
 
 	start_s3();
 	const char *const bucket = new_bucket("starts");
-	remote = must_open_remote(text("%s,%s", redis_url(&server, ""),
-	                               s3_url(text("%s/x", bucket), "")),
-	                          NULL);
+	struct tkb_remote *remote =
+		must_open_remote(text("%s,%s", redis_url(&server, ""),
+	                              s3_url(text("%s/x", bucket), "")),
+	                         NULL);
 	leave(remote, 0, 700);
 	CHECK_INT(count_told(remote), 700);
 	leave(remote, 700, 100);

@@ -381,7 +381,6 @@ static int ask_slow_server(const char *seconds, bool is_behind,
 	bool answers[COUNT];
 	struct server server;
 	struct server front = { .tls_port = port };
-	int rc;
 
 	make_certified("DNS:localhost", 2);
 	CHECK(start_server(&server, port, "log", "python3", "-c", slow_server,
@@ -396,7 +395,7 @@ static int ask_slow_server(const char *seconds, bool is_behind,
 		digests[i] = made_up(i);
 	handle->call.connect_ms = connect_ms;
 	handle->call.stall_ms = stall_ms;
-	rc = ASK(handle, has, digests, COUNT, answers, NULL, ERR);
+	int rc = ASK(handle, has, digests, COUNT, answers, NULL, ERR);
 	stop_server(&server, SIGKILL);
 	if (is_behind)
 		stop_server(&front, SIGKILL);

@@ -166,12 +166,11 @@ static void answer(struct request *request, struct reply *reply)
 {
 	const size_t length = strlen(request->path);
 	const bool is_folder = request->path[length - 1] == '/';
-	struct file **link;
 
 	if ((store.flags & WEB_SLOW) != 0)
 		nap_ms(50);
 	(void)pthread_mutex_lock(&store.lock);
-	link = find(request->path);
+	struct file **link = find(request->path);
 	reply->status = 405;
 	if ((store.flags & WEB_SECRET) != 0 && is_folder)
 		reply->status = 403;

@@ -65,10 +65,9 @@ static struct stock read_stock(const char *url)
 	stock.records = list_records(handle, SCENE_REF);
 	for (size_t i = 0; i < stock.blobs->count; i++) {
 		const struct tkb_digest *digest = &stock.blobs->items[i].digest;
-		struct tkb_digest found;
 
 		OK(get(handle, digest, 0, &got, ERR));
-		found = digest_of(tkb_buf_bytes(&got));
+		struct tkb_digest found = digest_of(tkb_buf_bytes(&got));
 		CHECK(tkb_digest_equal(&found, digest));
 	}
 	for (size_t i = 0; i < stock.records->count; i++) {
@@ -217,12 +216,11 @@ static struct tkb_collect_report weigh(const char *root, const char **keys,
 size_t count_visible(const struct scene *scene, const char *root)
 {
 	const char *keys[KEYS_LIMIT];
-	const char **names;
 	size_t count = 0;
 
 	if (!exists(root))
 		return 0;
-	names = list(root);
+	const char **names = list(root);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		CHECK(count < KEYS_LIMIT);
 		if (strcmp(names[i], ".tkbundle") != 0)

@@ -225,12 +225,11 @@ void check_pulled(struct tkb_remote *remote, const char *name, struct part part)
 
 size_t count_entries(const char *root)
 {
-	const char **names;
 	size_t count = 0;
 
 	if (!exists(root))
 		return 0;
-	names = list(root);
+	const char **names = list(root);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		if (strcmp(names[i], ".tkbundle") == 0) {
 			check_nothing_of_ours(root);

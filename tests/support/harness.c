@@ -315,13 +315,11 @@ void check_told_all(const struct countdown *countdown)
 static const char *printed(const char *format, va_list arguments)
 {
 	va_list again;
-	char *out;
-	int size;
 
 	va_copy(again, arguments);
-	size = vsnprintf(NULL, 0, format, again);
+	int size = vsnprintf(NULL, 0, format, again);
 	va_end(again);
-	out = test_alloc((size_t)size + 1);
+	char *out = test_alloc((size_t)size + 1);
 	(void)vsnprintf(out, (size_t)size + 1, format, arguments);
 	return out;
 }
@@ -329,10 +327,9 @@ static const char *printed(const char *format, va_list arguments)
 const char *text(const char *format, ...)
 {
 	va_list arguments;
-	const char *out;
 
 	va_start(arguments, format);
-	out = printed(format, arguments);
+	const char *out = printed(format, arguments);
 	va_end(arguments);
 	return out;
 }
@@ -472,14 +469,13 @@ static const char *slurp(int fd, size_t *size_out)
 	BUF(buf, (size_t)1 << 30);
 	char chunk[65536];
 	ssize_t got;
-	char *kept;
 
 	(void)lseek(fd, 0, SEEK_SET);
 	for (got = read(fd, chunk, sizeof(chunk)); got > 0;
 	     got = read(fd, chunk, sizeof(chunk)))
 		tkb_buf_add(&buf, (struct tkb_bytes){ chunk, (size_t)got });
 	CHECK_INT(got, 0);
-	kept = test_alloc(buf.size + 1);
+	char *kept = test_alloc(buf.size + 1);
 	if (buf.size != 0)
 		memcpy(kept, buf.data, buf.size);
 	if (size_out != NULL)
@@ -583,7 +579,6 @@ bool become_nobody(const char *path)
 
 struct outcome run(const char *name, ...)
 {
-	char *const *arguments;
 	struct outcome outcome = { 0 };
 	posix_spawn_file_actions_t actions;
 	const int out = nameless_file();
@@ -592,7 +587,7 @@ struct outcome run(const char *name, ...)
 	pid_t child;
 
 	va_start(rest, name);
-	arguments = arguments_of(name, rest);
+	char *const *arguments = arguments_of(name, rest);
 	va_end(rest);
 
 	(void)posix_spawn_file_actions_init(&actions);
@@ -621,19 +616,16 @@ static void must_run(const struct outcome *outcome, const char *what)
 void unpack(const char *name, const char *into)
 {
 	const char *archive = text("%s/%s.tar.gz", TKB_FIXTURES, name);
-	struct outcome outcome;
 
 	CHECK_INT(mkdir(into, 0777), 0);
-	outcome = run("tar", "-xzf", archive, "-C", into, NULL);
+	struct outcome outcome = run("tar", "-xzf", archive, "-C", into, NULL);
 	must_run(&outcome, archive);
 }
 
 void copy_folder(const char *from, const char *to)
 {
-	struct outcome outcome;
-
 	CHECK(!(exists(to)));
-	outcome = run("cp", "-a", from, to, NULL);
+	struct outcome outcome = run("cp", "-a", from, to, NULL);
 	must_run(&outcome, from);
 }
 
@@ -712,11 +704,10 @@ const char **list(const char *path)
 {
 	struct dirent **items = NULL;
 	const int count = scandir(path, &items, not_a_dot, alphasort);
-	const char **names;
 
 	if (count < 0)
 		fail_msg("cannot list '%s': %s", path, strerror(errno));
-	names = test_alloc(((size_t)count + 1) * sizeof(*names));
+	const char **names = test_alloc(((size_t)count + 1) * sizeof(*names));
 	for (int i = 0; i < count; i++) {
 		names[i] = text("%s", items[i]->d_name);
 		free(items[i]);
@@ -778,10 +769,9 @@ void make_folders(const char *path)
 void shell(const char *format, ...)
 {
 	va_list arguments;
-	const char *script;
 
 	va_start(arguments, format);
-	script = printed(format, arguments);
+	const char *script = printed(format, arguments);
 	va_end(arguments);
 	struct outcome outcome = run("sh", "-ec", script, NULL);
 	if (outcome.status != 0)

@@ -75,15 +75,14 @@ static bool lie(struct flow *flow, int by)
 	const size_t here = flow->size - flow->ready;
 	char number[32] = "";
 	size_t old = 0;
-	size_t new;
 
 	while (old < here && start[old] >= '0' && start[old] <= '9' && old < 20)
 		old++;
 	if (old == here)
 		return false;
 	memcpy(number, start, old);
-	new = (size_t)snprintf(number, sizeof(number), "%lld",
-	                       atoll(number) + by);
+	size_t new = (size_t)snprintf(number, sizeof(number), "%lld",
+	                              atoll(number) + by);
 	memmove(start + new, start + old, here - old);
 	memcpy(start, number, new);
 	flow->size += new - old;
@@ -190,14 +189,13 @@ static bool meets(struct exchange *exchange, size_t index, const char *request,
                   size_t size)
 {
 	const struct fault *fault = &exchange->faults[index];
-	unsigned met;
 
 	if ((request == NULL) != (fault->request == NULL))
 		return false;
 	if (request != NULL && memmem(request, size, fault->request,
 	                              strlen(fault->request)) == NULL)
 		return false;
-	met = ++exchange->counts->met[index];
+	unsigned met = ++exchange->counts->met[index];
 	return fault->harm > PASS && met > fault->skip &&
 	       (fault->times == 0 || met <= fault->skip + fault->times);
 }
@@ -229,8 +227,6 @@ static void answer_instead(struct exchange *exchange, struct line *line,
 static void begin(struct exchange *exchange, struct line *line,
                   const struct fault *fault)
 {
-	struct flow *flow;
-
 	line->up.fault = NULL;
 	line->down.fault = NULL;
 	if (fault == NULL)
@@ -239,7 +235,7 @@ static void begin(struct exchange *exchange, struct line *line,
 		answer_instead(exchange, line, fault);
 		return;
 	}
-	flow = fault->is_upload ? &line->up : &line->down;
+	struct flow *flow = fault->is_upload ? &line->up : &line->down;
 	flow->fault = fault;
 	flow->left = fault->at;
 	flow->is_marked = false;
@@ -417,12 +413,10 @@ static void admit(struct exchange *exchange, int listener)
 {
 	const int fd =
 		accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	const struct fault *fault;
-	struct line *line;
 
 	if (fd < 0)
 		return;
-	line = calloc(1, sizeof(*line));
+	struct line *line = calloc(1, sizeof(*line));
 	if (line == NULL || exchange->line_count == LINES_LIMIT)
 		_exit(1);
 	line->client = fd;
@@ -430,7 +424,7 @@ static void admit(struct exchange *exchange, int listener)
 	line->was_answered = true;
 	exchange->lines[exchange->line_count++] = line;
 	exchange->counts->connections++;
-	fault = find_fault(exchange, NULL, 0);
+	const struct fault *fault = find_fault(exchange, NULL, 0);
 	line->is_whole = fault != NULL;
 	begin(exchange, line, fault);
 	if (line->server < 0)

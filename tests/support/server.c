@@ -49,11 +49,10 @@ static bool answers(unsigned port)
 {
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const struct sockaddr_in address = loopback(port);
-	bool is_there;
 
 	CHECK(fd >= 0);
-	is_there = connect(fd, (const struct sockaddr *)&address,
-	                   sizeof(address)) == 0;
+	bool is_there = connect(fd, (const struct sockaddr *)&address,
+	                        sizeof(address)) == 0;
 	(void)close(fd);
 	return is_there;
 }
@@ -101,12 +100,12 @@ bool start_server(struct server *out, unsigned port, const char *log,
 {
 	char *const *words;
 	va_list rest;
-	pid_t pid;
 
 	va_start(rest, program);
 	words = arguments_of(program, rest);
 	va_end(rest);
-	pid = must_fork();
+	const pid_t pid = must_fork();
+
 	if (pid == 0)
 		execute(log, words);
 	for (int i = 0; i < START_TRIES; i++) {
@@ -173,7 +172,6 @@ struct server start_redis(const char *configuration)
 const char *ask_redis(const struct server *server, const char *word, ...)
 {
 	const char *words[8] = { word };
-	struct outcome outcome;
 	size_t count = 1;
 	va_list rest;
 
@@ -183,9 +181,10 @@ const char *ask_redis(const struct server *server, const char *word, ...)
 		words[count] = va_arg(rest, const char *);
 	} while (words[count++] != NULL);
 	va_end(rest);
-	outcome = run("redis-cli", "-p", text("%u", server->port), words[0],
-	              words[1], words[2], words[3], words[4], words[5],
-	              words[6], words[7], NULL);
+	struct outcome outcome =
+		run("redis-cli", "-p", text("%u", server->port), words[0],
+	            words[1], words[2], words[3], words[4], words[5], words[6],
+	            words[7], NULL);
 	CHECK_INT(outcome.status, 0);
 	return outcome.out;
 }

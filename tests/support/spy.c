@@ -60,8 +60,6 @@ size_t spy_trips(void)
 
 static int enter(struct spy_event *event, struct tkb_error *err)
 {
-	int rc = 0;
-
 	if (is_inside)
 		return 0;
 	(void)pthread_mutex_lock(&spy.lock);
@@ -75,7 +73,7 @@ static int enter(struct spy_event *event, struct tkb_error *err)
 	if (spy.before == NULL)
 		return 0;
 	is_inside = true;
-	rc = spy.before(event, err);
+	int rc = spy.before(event, err);
 	is_inside = false;
 	return rc;
 }
