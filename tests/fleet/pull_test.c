@@ -307,18 +307,16 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	const struct tkb_collect_report wanted = weigh(pool());
 	struct tkb_pull_report report = { SIZED(report) };
-	struct tkb_bundle *bundle = NULL;
 
 	OK(tkb_pull_bundle(remote, REF, NULL, &sink, &report, ERR));
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.fetched_count, 3);
 	CHECK_INT(spy_count(SPY_GET), 3);
 	write_file("got.tkb", tkb_buf_bytes(&got));
-	OK(tkb_bundle_open("got.tkb", &bundle, ERR));
+	struct tkb_bundle *bundle = test_bundle("got.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
 	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 	CHECK(tkb_digest_equal(tkb_bundle_id(bundle), &wanted.id));
-	tkb_bundle_close(bundle);
 }
 
 TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
@@ -352,17 +350,15 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	struct tkb_collect_options collect = { SIZED(collect) };
 	struct tkb_push_options lean = { SIZED(lean), .collect = &collect,
 		                         .is_compaction_off = true };
-	struct tkb_bundle *bundle = NULL;
 
 	(void)push_part(remote, (struct part){ 0, 8 });
 	collect.profile = TKB_PROFILE_LEAN;
 	(void)push_with(remote, root, lean);
 	OK(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, ERR));
 	write_file("got.tkb", tkb_buf_bytes(&got));
-	OK(tkb_bundle_open("got.tkb", &bundle, ERR));
+	struct tkb_bundle *bundle = test_bundle("got.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
 	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
-	tkb_bundle_close(bundle);
 }
 
 TEST(pull, tells_what_a_ref_holds_and_deletes_it)

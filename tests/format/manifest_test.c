@@ -123,11 +123,10 @@ static const struct fixture fixtures[] = {
 /* The manifest of what a bundle holds is the one that gave it its id. */
 static void check_bundle(const char *path)
 {
-	struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
 	struct tkb_manifest listed = { 0 };
 
-	OK(tkb_bundle_open(path, &bundle, ERR));
+	struct tkb_bundle *bundle = test_bundle(path);
 	listed.profile = tkb_bundle_profile(bundle);
 	if (tkb_bundle_is_inductor(bundle))
 		listed.layout = "inductor";
@@ -143,7 +142,6 @@ static void check_bundle(const char *path)
 	CHECK(is_same_digest(&id, tkb_bundle_id(bundle)));
 	OK(tkb_manifest_parse(bytes, &manifest, ERR));
 	CHECK(tkb_bytes_equal(written(&manifest), bytes));
-	tkb_bundle_close(bundle);
 }
 
 TEST(manifest, of_the_fixtures_is_written_and_read_and_written_the_same)

@@ -15,7 +15,6 @@ enum {
 static const char *make_pool(const char *fixture, const char *cache)
 {
 	const char *root = text("%s/pool", test_folder());
-	struct tkb_bundle *bundle = NULL;
 
 	if (exists(root))
 		return root;
@@ -23,9 +22,8 @@ static const char *make_pool(const char *fixture, const char *cache)
 	unpack(fixture, "unpacked");
 	OK(tkb_collect_to_file(text("unpacked/%s", cache), NULL, "pool.tkb",
 	                       NULL, ERR));
-	OK(tkb_bundle_open("pool.tkb", &bundle, ERR));
+	struct tkb_bundle *bundle = test_bundle("pool.tkb");
 	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
-	tkb_bundle_close(bundle);
 	CHECK_INT(run("rm", "-rf", text("%s/.tkbundle", root), NULL).status, 0);
 	return root;
 }
