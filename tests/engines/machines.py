@@ -7,11 +7,8 @@ import json
 import os
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
-                                "..", "run"))
-from scene import FIXTURES, equal, files_below, read, require  # noqa: E402
+from scene import FIXTURES, equal, files_below, read, require
 
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")

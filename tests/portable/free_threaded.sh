@@ -20,4 +20,4 @@ if ! [ -x "$python" ]; then
 		make -s -j "$(nproc)" && make -s install) >&2
 fi
 "$python" -c 'import sys; sys.exit(sys._is_gil_enabled())'
-exec "$python" "$source/tests/python/python_test.py" "$(realpath "$3")"
+exec "$python" "$source/tests/run/scenes.py" python "$(realpath "$3")"

@@ -183,7 +183,7 @@ passes_the_tests() {
 
 # Those that need Triton or a server are skipped.
 package_passes() {
-	inside /venv/bin/python3 /tkbundle/tests/python/python_test.py \
+	inside /venv/bin/python3 /tkbundle/tests/run/scenes.py python \
 		/tkbundle/built/tkbundle >"$work/python"
 	status=$?
 	grep -v '^ok ' "$work/python"

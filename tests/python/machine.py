@@ -6,12 +6,10 @@ import subprocess
 import sys
 import time
 
+import scene
+
 HERE = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
-sys.path.append(os.path.join(TREE, "tests", "run"))
-
-import scene  # noqa: E402  (from ../run)
-
 VENV = os.path.join(TREE, "build", "venv")
 SUPPORT = os.path.join(TREE, "tests", "support")
 USER = os.path.join(HERE, "user.py")

@@ -8,14 +8,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 
-from scene import FIXTURES, HERE, equal, require, test
-
-sys.path.insert(0, os.path.join(HERE, "..", "images"))
-# pylint: disable=wrong-import-position
-from registry import registry  # noqa: E402
+from registry import registry
+from scene import FIXTURES, equal, require, test
 
 RECORD = re.compile("/manifests/r[.]")
 BLOB = re.compile("/blobs/")

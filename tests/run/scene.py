@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared by the tests of `tkbundle run`.
+"""Shared by the tests that start tkbundle; see scenes.py.
 
 A test is a function with a sentence that must hold; it is given a scene: an
-empty folder of its own, which goes away with it, and `tkbundle run` in it.
+empty folder of its own, which goes away with it, and tkbundle in it.
 """
 import contextlib
 import os
@@ -296,7 +296,9 @@ def attempt(program, sentence, function):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def main(program, pattern):
+def main():
+    """Run the tests of the program whose sentences hold some words, if these are given."""
+    program, pattern = os.path.realpath(sys.argv[1]), "".join(sys.argv[2:3])
     # A shell ignores INT for what it starts in the background, nohup HUP.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -19,8 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "run"))
 import scene  # noqa: E402
-from scene import (ENTRIES, FIXTURES, Skip, equal, need, require,  # noqa: E402
-                   test)
+from scene import ENTRIES, Skip, equal, need, require, test  # noqa: E402
 
 SERVER = 54321  # a user, and a group, that nobody has
 OTHER = 54322
@@ -447,8 +446,7 @@ def main():
         print(f"ok 1 - two users share a cache # SKIP no others: {error}")
         print("1..1")
         return 0
-    return scene.main(os.path.realpath(sys.argv[1]),
-                      sys.argv[2] if len(sys.argv) > 2 else "")
+    return scene.main()
 
 
 if __name__ == "__main__":

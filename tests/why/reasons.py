@@ -1,11 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Breaks starts in known ways, and asks `tkbundle why --last` what it was.
 
-usage: why_test.py PROGRAM [WORDS-OF-A-SENTENCE]
-
 Each breakage is one thing that differs from what was there: a part of a kernel's
-metadata, IR or PTX, of vLLM's factors, of a graph of Inductor's. Prints TAP.
+metadata, IR or PTX, of vLLM's factors, of a graph of Inductor's.
 """
 import base64
 import hashlib
@@ -15,14 +12,10 @@ import re
 import shutil
 import sys
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-for folder in ("run", "engines"):
-    sys.path.insert(0, os.path.join(HERE, "..", folder))
-import scene as scenes  # noqa: E402
-from scene import equal, require, test  # noqa: E402
-from machines import GRAPH, TORCH, VLLM, Machine  # noqa: E402
+from machines import GRAPH, TORCH, VLLM, Machine
+from scene import Skip, equal, files_below, read, require, test
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 COMPILER = os.path.join(HERE, "compiler.py")
 KEY = "5DJUWXT2"  # of add_kernel in the fixture
 SECRET = "sk-very-secret"
@@ -241,7 +234,7 @@ def _(scene):
     equal(scene.tkbundle("push", "a/b", root, "--remote",
                          scene.remote).status, 0)
     blob, = (path for _, path in
-             scenes.files_below(scene.path("remote", "cas")))
+             files_below(scene.path("remote", "cas")))
     os.chmod(blob, 0o600)
     with open(blob, "r+b") as file:
         file.seek(os.path.getsize(blob) // 2)
@@ -325,7 +318,7 @@ def _(scene):
             os.path.join(machine.home, ".local", "state")):
         for name in names:
             require(SECRET.encode() not in
-                    scenes.read(os.path.join(folder, name)), name)
+                    read(os.path.join(folder, name)), name)
 
 
 def seed_inductor(what, old, new, reason):
@@ -353,7 +346,7 @@ def seed_tuned(what, here, reason, *says):
     def _(scene):
         first = Machine(scene, "first", VLLM)
         first.push(env={"TKBUNDLE_GPU": "NVIDIA H200,580"})
-        unit = next(path for _, path in scenes.files_below(first.tree)
+        unit = next(path for _, path in files_below(first.tree)
                     if path.endswith(".best_config"))
         second = Machine(scene, "second")
         # run may have chosen another place for the tree.
@@ -431,7 +424,7 @@ def _(scene):
 def _(scene):
     root = kernel_scene(scene, ".ptx", ".version 8.7", ".version 9.0")
     folder, (name,) = notes(scene)
-    text = json.loads(scenes.read(os.path.join(folder, name)))
+    text = json.loads(read(os.path.join(folder, name)))
     for rank, (ago_ms, key) in enumerate(((1, "SAME"), (2, "OTHER"),
                                           (3600_000, "LONGAGO")), 1):
         other = {**text, "time_ms": text["time_ms"] - ago_ms}
@@ -478,9 +471,9 @@ def compile_kernel(scene, root, text=KERNEL, block=1024, words=(), **env):
 def _(scene):
     older = os.path.join(VENV, "triton-3.3.1")
     if not os.path.isdir(older):
-        raise scenes.Skip("./bootstrap test makes a folder with Tritons")
+        raise Skip("./bootstrap test makes a folder with Tritons")
     base = compile_kernel(scene, "base")
-    noted = scenes.read(os.path.join(base, ".tkbundle", "makers")).decode()
+    noted = read(os.path.join(base, ".tkbundle", "makers")).decode()
     require(re.search(r"= libtriton=[0-9a-f]{16}; triton=3\.6\.0\n", noted),
             noted)
     for number, (says, more) in enumerate((
@@ -509,7 +502,7 @@ def _(scene):
 def _(scene):
     older = os.path.join(VENV, "triton-3.3.1")
     if not os.path.isdir(older):
-        raise scenes.Skip("./bootstrap test makes a folder with Tritons")
+        raise Skip("./bootstrap test makes a folder with Tritons")
     python = os.path.abspath(os.path.join(VENV, "bin", "python3"))
     other = scene.write("python", f"#!/bin/sh\nPYTHONPATH='{os.path.abspath(older)}' "
                         f"exec '{python}' \"$@\"\n")
@@ -521,7 +514,7 @@ def _(scene):
     root = scene.path("both")
     ended = scene.tkbundle("compile", both, "--target", "cuda:90", "--cache", root)
     equal(ended.status, 0, ended.err)
-    noted = scenes.read(os.path.join(root, ".tkbundle", "makers")).decode()
+    noted = read(os.path.join(root, ".tkbundle", "makers")).decode()
     keys = [name for name in os.listdir(root) if name in noted]
     equal(len([name for name in os.listdir(root) if len(name) == 52]), 2, noted)
     equal((len(keys), noted.count("triton=3.6.0")), (1, 1), noted)
@@ -601,14 +594,14 @@ def _(scene):
 @test("what made entries is noted without places, and is in no bundle")
 def _(scene):
     first, second, digest, _ = two_builds(scene)
-    noted = scenes.read(os.path.join(first, ".tkbundle", "makers")).decode()
+    noted = read(os.path.join(first, ".tkbundle", "makers")).decode()
     require(f"libtriton={digest}; triton=3.6.0" in noted, noted)
     require(scene.folder not in noted and "/" not in noted, noted)
     for name in (first, second):
         shutil.rmtree(os.path.join(second, ".tkbundle"), ignore_errors=True)
         equal(scene.tkbundle("collect", name, "--key", KEY, "-o",
                              name + ".tkb").status, 0)
-    equal(scenes.read(first + ".tkb"), scenes.read(second + ".tkb"))
+    equal(read(first + ".tkb"), read(second + ".tkb"))
 
 
 def notes(scene):
@@ -655,7 +648,7 @@ def _(scene):
     scene.run("true", "--hf-token", SECRET, options=("--cache", root),
               env={"VLLM_API_KEY": SECRET, "TRITON_URL": f"x://u:{SECRET}@h"})
     folder, (name,) = notes(scene)
-    text = scenes.read(os.path.join(folder, name)).decode()
+    text = read(os.path.join(folder, name)).decode()
     require(SECRET not in text, text)
 
 
@@ -704,14 +697,9 @@ def _(scene):
     kernel_scene(scene)
     folder, (name,) = notes(scene)
     cold = os.path.join(folder, name)
-    document = json.loads(scenes.read(cold))
+    document = json.loads(read(cold))
     warm = scene.write("warm", json.dumps({**document, "made": []}))
     for one, other, status in ((cold, warm, 4), (warm, cold, 4), (cold, cold, 0)):
         ended = scene.tkbundle("why", "add_kernel", one, other)
         equal(ended.status, status, ended.err)
         require("add_kernel was compiled in" in ended.out, ended.out)
-
-
-if __name__ == "__main__":
-    sys.exit(scenes.main(os.path.realpath(sys.argv[1]),
-                         sys.argv[2] if len(sys.argv) > 2 else ""))
