@@ -5,8 +5,8 @@ import re
 import shlex
 import shutil
 
-from broken import entries, vllm
-from clinic import TORCH, Clinic
+from broken import Server, entries
+from clinic import TORCH, TWO_PTXAS, Clinic
 from scene import equal, require, test
 
 STEPS_LIMIT = 4
@@ -51,9 +51,8 @@ def published(scene):
     return clinic, env, root
 
 
-@test("advice: a cache that was copied is relocated")
-def _(scene):
-    clinic = Clinic(scene)
+@test("advice: a cache that was copied is relocated", Clinic)
+def _(scene, clinic):
     root = clinic.cache(relocated=False)
     equal(mend(clinic, {}, root), ["path"])
 
@@ -76,9 +75,8 @@ def _(scene):
 
 @test("advice: kernels of another GPU's folder are emitted for this one")
 def _(scene):
-    clinic = Clinic(scene, ptxas=(("12.8", "93"), ("13.0", "88")))
-    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
-                        place="torchinductor")
+    clinic = Clinic(scene, ptxas=TWO_PTXAS)
+    root = clinic.inductor()
     os.rename(os.path.join(root, "triton/0"), os.path.join(root, "triton/3"))
     clinic.verb("relocate", root)
     env = {"TRITON_PTXAS_PATH": os.path.join(clinic.site, TORCH)}
@@ -87,15 +85,14 @@ def _(scene):
 
 @test("advice: two ptxas become one")
 def _(scene):
-    clinic = Clinic(scene, ptxas=(("12.8", "93"), ("13.0", "88")))
-    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
-                        place="torchinductor")
+    clinic = Clinic(scene, ptxas=TWO_PTXAS)
+    root = clinic.inductor()
     equal(mend(clinic, {}, root), ["ptxas"])
 
 
-@test("advice: vLLM's settings are as where the graphs were made")
-def _(scene):
-    clinic, env = vllm(scene)
+@test("advice: vLLM's settings are as where the graphs were made", Server)
+def _(_scene, clinic):
+    env = clinic.environment
     del env["VLLM_CONFIG_ROOT"]
     env["CUDA_HOME"] = "/opt/cuda"
     equal(sorted(mend(clinic, env, "--engine", "vllm")), ["environment", "home"])

@@ -9,11 +9,12 @@ import os
 import shutil
 import subprocess
 
-from scene import FIXTURES, Skip, equal, require
+from scene import FIXTURES, Skip, equal, require, write
 
 H100 = "9.0:GPU-1:NVIDIA H100 80GB HBM3"
 TRITON = "triton/backends/nvidia/bin/ptxas"
 TORCH = "torch/bin/ptxas"
+TWO_PTXAS = (("12.8", "93"), ("13.0", "88"))  # Triton's and PyTorch's
 PTXAS = ("Cuda compilation tools, release {0}, V{0}.{1}\n"
          "Build cuda_{0}.r{0}/compiler.1_0\n")
 
@@ -41,18 +42,12 @@ class Clinic:
             "PYTHONNOUSERSITE": "1",
         }
 
-    def script(self, path, text):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n" + text + "\n")
-        os.chmod(path, 0o755)
-
     def python(self, text):
-        self.script(self.scene.path("venv/bin/python3"), text)
+        self.scene.write("venv/bin/python3", f"#!/bin/sh\n{text}\n", 0o755)
 
     def ptxas(self, path, version, patch):
-        self.script(os.path.join(self.site, path),
-                    f"cat <<'END'\n{PTXAS.format(version, patch)}END")
+        write(os.path.join(self.site, path), "#!/bin/sh\n"
+              f"cat <<'END'\n{PTXAS.format(version, patch)}END\n", 0o755)
 
     def cache(self, name="triton-3.6.0-h100", below=".triton/cache",
               relocated=True, modules=False, place="cache"):
@@ -73,12 +68,14 @@ class Clinic:
         self.verb("emit", bundle, root)
         return root
 
+    def inductor(self):
+        """A root of Inductor's, of which each kernel is made by one of two ptxas."""
+        return self.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
+                          place="torchinductor")
+
     def verb(self, *words, env=None, status=0):
-        ended = self.scene.tkbundle(*words, env={**self.environment,
-                                                 **(env or {})})
-        if status is not None:
-            equal(ended.status, status, ended.err, ended.out)
-        return ended
+        return self.scene.tkbundle(*words, status=status,
+                                   env={**self.environment, **(env or {})})
 
     def doctor(self, *words, env=None, deep=False):
         """The document, which must agree with the exit status."""
@@ -92,9 +89,8 @@ class Clinic:
 
     def is_well(self, *words, **more):
         document = self.doctor(*words, **more)
-        faults = [finding for finding in document["findings"]
-                  if finding["level"] == "fault"]
-        equal(faults, [])
+        equal([finding for finding in document["findings"]
+               if finding["level"] == "fault"], [])
         equal(document["verdict"], "warm")
         return document
 

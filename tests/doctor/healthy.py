@@ -5,20 +5,18 @@ import shutil
 import subprocess
 import sys
 
-from broken import vllm
-from clinic import H100, TORCH, TRITON, Clinic
+from broken import Server
+from clinic import H100, TORCH, TRITON, TWO_PTXAS, Clinic
 from scene import Skip, equal, require, test
 
 
-@test("well: Triton's root, filled here")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: Triton's root, filled here", Clinic)
+def _(scene, clinic):
     clinic.is_well(clinic.cache())
 
 
-@test("well: the default root, with modules of this Python")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: the default root, with modules of this Python", Clinic)
+def _(scene, clinic):
     root = clinic.cache(modules=True)
     os.makedirs(scene.path(".triton"))
     os.rename(root, scene.path(".triton/cache"))
@@ -48,18 +46,16 @@ def _(scene):
             document["misfits"])
 
 
-@test("well: a bundle for this GPU")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: a bundle for this GPU", Clinic)
+def _(scene, clinic):
     clinic.cache()
     clinic.is_well(scene.path("cache.tkb"))
 
 
 @test("well: Inductor's folder, with one ptxas for all processes")
 def _(scene):
-    clinic = Clinic(scene, ptxas=(("12.8", "93"), ("13.0", "88")))
-    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
-                        place="torchinductor")
+    clinic = Clinic(scene, ptxas=TWO_PTXAS)
+    root = clinic.inductor()
     path = os.path.join(clinic.site, TORCH)
     clinic.is_well(root, env={"TRITON_PTXAS_PATH": path})
 
@@ -78,9 +74,8 @@ def _(scene):
     clinic.is_well(root, env={"TRITON_PTXAS_BLACKWELL_PATH": scene.path("ptxas")})
 
 
-@test("well: an empty cache, and a remote that has all of the ref")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: an empty cache, and a remote that has all of the ref", Clinic)
+def _(scene, clinic):
     clinic.verb("push", "a/b", clinic.cache(), "--remote", scene.path("remote"))
     os.makedirs(scene.path("empty"))
     document = clinic.is_well(scene.path("empty"), "--remote",
@@ -89,9 +84,8 @@ def _(scene):
     require(document["remote"]["can_write"], document["remote"])
 
 
-@test("well: a remote that may only be read")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: a remote that may only be read", Clinic)
+def _(scene, clinic):
     root = clinic.cache()
     remote = scene.path("remote")
     clinic.verb("push", "a/b", root, "--remote", remote)
@@ -100,15 +94,13 @@ def _(scene):
     require(not document["remote"]["can_write"], document["remote"])
 
 
-@test("well: a machine without GPU, as CI's")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: a machine without GPU, as CI's", Clinic)
+def _(scene, clinic):
     clinic.is_well(clinic.cache(), env={"LD_LIBRARY_PATH": "", "FAKE_NVML": ""})
 
 
-@test("well: a Python that is asked for real")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: a Python that is asked for real", Clinic)
+def _(scene, clinic):
     root = clinic.cache()
     folder = os.path.join(scene.path("site"), "triton-3.6.0.dist-info")
     os.makedirs(folder)
@@ -121,11 +113,9 @@ def _(scene):
             in python["packages"], python)
 
 
-@test("well: no package is looked for, or imported from, the current folder")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: no package is looked for, or imported from, the current folder", Clinic)
+def _(scene, clinic):
     root = clinic.cache()
-    os.makedirs(scene.path("torch-9.9.dist-info"))
     scene.write("torch-9.9.dist-info/METADATA", "Version: 9.9\n")
     scene.write("torch.py", "open('imported', 'w', encoding='utf-8').close()\n")
     for deep in False, True:
@@ -135,15 +125,13 @@ def _(scene):
     require(not os.path.exists(scene.path("imported")), "it was imported")
 
 
-@test("well: vLLM's caches, with one ptxas, on the GPU that they are of")
-def _(scene):
-    clinic, env = vllm(scene)
-    clinic.is_well("--engine", "vllm", env=env)
+@test("well: vLLM's caches, with one ptxas, on the GPU that they are of", Server)
+def _(_scene, clinic):
+    clinic.is_well("--engine", "vllm")
 
 
-@test("well: a Python's packages are found as it finds them")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: a Python's packages are found as it finds them", Clinic)
+def _(scene, clinic):
     base = sys.executable
     site = scene.path("site")
     for name, text in (("triton-3.6.0.dist-info/METADATA",
@@ -152,9 +140,7 @@ def _(scene):
                         "Name: torch\nVersion: 2.11.0+cu130\n"),
                        ("below/vllm.egg-info", "Version: 0.24.0\n"),
                        ("more.pth", "import nothing_that_is_there\nbelow\n\n")):
-        os.makedirs(os.path.dirname(os.path.join(site, name)), exist_ok=True)
-        with open(os.path.join(site, name), "w", encoding="utf-8") as file:
-            file.write(text)
+        scene.write(os.path.join(site, name), text)
     # A folder of the user's has .pth files, and PYTHONPATH comes before it.
     user = subprocess.run([base, "-m", "site", "--user-site"], check=False,
                           env={"PYTHONUSERBASE": scene.path("user")},
@@ -164,9 +150,7 @@ def _(scene):
     os.makedirs(os.path.dirname(user))
     shutil.move(site, user)
     early = scene.path("early/triton-3.7.1.dist-info")
-    os.makedirs(early)
-    with open(os.path.join(early, "METADATA"), "w", encoding="utf-8") as file:
-        file.write("Version: 3.7.1\n")
+    scene.write(os.path.join(early, "METADATA"), "Version: 3.7.1\n")
     env = {"TKBUNDLE_PYTHON": base, "PYTHONUSERBASE": scene.path("user"),
            "PYTHONNOUSERSITE": ""}
     for more, triton in (({}, "3.6.0"),
@@ -178,9 +162,8 @@ def _(scene):
               {"triton": triton, "torch": "2.11.0+cu130", "vllm": "0.24.0"})
 
 
-@test("well: what engines log, and where, is not told to be in their keys")
-def _(scene):
-    clinic = Clinic(scene)
+@test("well: what engines log, and where, is not told to be in their keys", Clinic)
+def _(scene, clinic):
     out = ("FLASHINFER_LOGLEVEL", "FLASHINFER_DISABLE_JIT", "FLASHINFER_TRACE_DUMP",
            "FLASHINFER_CUBIN_DIR", "TILELANG_VERBOSE", "TILELANG_PASS_DIFF_OUTPUT",
            "TORCHINDUCTOR_DUMP_LAUNCH_PARAMS", "TORCHINDUCTOR_MM_LOGGING_FILE",

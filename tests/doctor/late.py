@@ -5,15 +5,14 @@ import shutil
 import tempfile
 import time
 
-from clinic import Clinic
-from scene import equal, require, test
+from clinic import TRITON, Clinic
+from scene import equal, require, test, write
 
 LATE_S = 10  # two seconds, and a busy machine
 
 
-@test("late: a Python that hangs did not answer")
-def _(scene):
-    clinic = Clinic(scene)
+@test("late: a Python that hangs did not answer", Clinic)
+def _(scene, clinic):
     root = clinic.cache()
     clinic.python("sleep 60")
     begin = time.monotonic()
@@ -23,9 +22,8 @@ def _(scene):
     equal(len(document["misfits"]), 0)
 
 
-@test("late: a driver that hangs did not answer")
-def _(scene):
-    clinic = Clinic(scene)
+@test("late: a driver that hangs did not answer", Clinic)
+def _(scene, clinic):
     begin = time.monotonic()
     document = clinic.names("target", clinic.cache(), level="risk",
                             verdict=("warm",),
@@ -34,9 +32,8 @@ def _(scene):
     equal(document["machine"]["no_gpu"], "the driver did not answer")
 
 
-@test("late: an NVML that fails is told, and not fatal")
-def _(scene):
-    clinic = Clinic(scene)
+@test("late: an NVML that fails is told, and not fatal", Clinic)
+def _(scene, clinic):
     document = clinic.names("target", clinic.cache(), level="risk",
                             verdict=("warm",),
                             env={"FAKE_NVML_FAILS": "count"})
@@ -46,20 +43,17 @@ def _(scene):
     require("nvidia-smi" in finding["advice"], finding)
 
 
-@test("late: an NVML of which a function is missing tells the rest")
-def _(scene):
-    clinic = Clinic(scene)
+@test("late: an NVML of which a function is missing tells the rest", Clinic)
+def _(scene, clinic):
     document = clinic.is_well(clinic.cache(), env={"FAKE_NVML_FAILS": "cuda"})
     equal(document["machine"]["driver_cuda"], 0)
     equal(document["machine"]["gpus"][0]["arch"], 90)
 
 
-@test("late: a ptxas that hangs did not answer")
-def _(scene):
-    clinic = Clinic(scene)
+@test("late: a ptxas that hangs did not answer", Clinic)
+def _(scene, clinic):
     root = clinic.cache()
-    clinic.script(os.path.join(clinic.site,
-                               "triton/backends/nvidia/bin/ptxas"), "sleep 60")
+    write(os.path.join(clinic.site, TRITON), "#!/bin/sh\nsleep 60\n", 0o755)
     clinic.names("ptxas", root, what="does not tell its version",
                  advice="TRITON_PTXAS_PATH")
 

@@ -10,138 +10,108 @@ from clinic import Clinic, powerless
 from scene import files_below, equal, require, silent_server, test
 
 
-def with_remote(scene, **machine):
-    clinic = Clinic(scene, **machine)
-    root = clinic.cache()
-    remote = scene.path("remote")
-    clinic.verb("push", "llama/h100", root, "--remote", remote)
-    return clinic, root, remote
+class Published(Clinic):
+    """A machine with a cache, and a remote that has all of it."""
+
+    def __init__(self, scene, **machine):
+        super().__init__(scene, **machine)
+        self.root, self.remote = self.cache(), scene.path("remote")
+        self.verb("push", "llama/h100", self.root, "--remote", self.remote)
+
+    def at(self, remote=None, ref="llama/h100", root=None):
+        """The words that name a root, a remote and a ref."""
+        return root or self.root, "--remote", remote or self.remote, "--ref", ref
 
 
-@test("remote: a ref that is misspelt, and the one that is meant")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    clinic.names("ref", root, "--remote", remote, "--ref", "lama/h100",
-                 verdict=("partly",), what="'llama/h100' has",
-                 advice="--ref llama/h100")
+def seed(sentence, cause, at=(), machine=(), **names):
+    """A test of a ref, or of what is not one: doctor names this cause."""
+    @test("remote: " + sentence)
+    def _(scene):
+        clinic = Published(scene, **dict(machine))
+        clinic.names(cause, *clinic.at(**dict(at)), **names)
 
 
-@test("remote: a folder that is misspelt is told, and not made")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    wrong = remote + "s"
-    document = clinic.names(
-        "remote", root, "--remote", wrong, "--ref", "llama/h100",
-        verdict=("partly",), what=f"'{wrong}' does not exist",
-        advice="name the right folder")
+seed("a ref that is misspelt, and the one that is meant", "ref", {"ref": "lama/h100"},
+     verdict=("partly",), what="'llama/h100' has", advice="--ref llama/h100")
+seed("a ref that nobody has pushed", "ref", {"ref": "qwen/a100"}, verdict=("partly",),
+     advice="tkbundle push qwen/a100")
+seed("a ref that is for another GPU alone, and nothing is cached", "target",
+     {"root": "empty"}, {"gpus": "10.0:GPU-1:NVIDIA B200"})
+seed("a ref that another Triton made, and nothing is cached", "triton", {"root": "empty"},
+     {"triton": "3.7.1"}, verdict=("cold",), advice="tkbundle run --ref llama/h100",
+     what="made by Triton 3.6.0, and here is 3.7.1")
+seed("all of a ref is here, and none of it fits", "ptxas",
+     machine={"ptxas": (("12.9", "86"), None)}, verdict=("cold",),
+     what="13 entries do not fit, the first since it was made by a ptxas")
+seed("one that cannot be reached", "remote", {"remote": "redis://127.0.0.1:1"},
+     verdict=("partly",), what="cannot connect", advice="reach the remote")
+
+
+@test("remote: a folder that is misspelt is told, and not made", Published)
+def _(_scene, clinic):
+    wrong = clinic.remote + "s"
+    document = clinic.names("remote", *clinic.at(wrong), verdict=("partly",),
+                            what=f"'{wrong}' does not exist",
+                            advice="name the right folder")
     equal(document["remote"]["is_reachable"], False)
     require(not os.path.exists(wrong))
 
 
-@test("remote: a nearer folder that no pull has made yet is not made")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
+@test("remote: a nearer folder that no pull has made yet is not made", Published)
+def _(scene, clinic):
     near = scene.path("near")
-    document = clinic.names(
-        "remote", root, "--remote", f"{near},{remote}", "--ref", "llama/h100",
-        level="risk", verdict=("warm",), what="does not exist yet")
+    document = clinic.names("remote", *clinic.at(f"{near},{clinic.remote}"), level="risk",
+                            verdict=("warm",), what="does not exist yet")
     equal(document["remote"]["entries"], 13)
     require(not os.path.exists(near))
 
 
-@test("remote: a ref that nobody has pushed")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    clinic.names("ref", root, "--remote", remote, "--ref", "qwen/a100",
-                 verdict=("partly",), advice="tkbundle push qwen/a100")
-
-
-@test("remote: an entry of the ref that is not here is counted, and a pull brings it")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    named = (root, "--remote", remote, "--ref", "llama/h100")
-    shutil.rmtree(os.path.join(root, sorted(os.listdir(root))[-1]))
-    clinic.names("not-pulled", *named, level="risk", verdict=("warm",),
+@test("remote: an entry of the ref that is not here is counted, and a pull brings it",
+      Published)
+def _(_scene, clinic):
+    shutil.rmtree(os.path.join(clinic.root, sorted(os.listdir(clinic.root))[-1]))
+    clinic.names("not-pulled", *clinic.at(), level="risk", verdict=("warm",),
                  what="1 entry of ref 'llama/h100' is not here",
                  advice="tkbundle pull llama/h100")
-    clinic.verb("pull", "llama/h100", root, "--remote", remote)
-    equal(clinic.is_well(*named)["remote"]["missing"], 0)
+    clinic.verb("pull", "llama/h100", clinic.root, "--remote", clinic.remote)
+    equal(clinic.is_well(*clinic.at())["remote"]["missing"], 0)
 
 
-@test("remote: a ref that is for another GPU alone, and nothing is cached")
-def _(scene):
-    clinic, _, remote = with_remote(scene, gpus="10.0:GPU-1:NVIDIA B200")
-    clinic.names("target", scene.path("empty"), "--remote", remote, "--ref",
-                "llama/h100")
-
-
-@test("remote: a ref that another Triton made, and nothing is cached")
-def _(scene):
-    clinic, _, remote = with_remote(scene, triton="3.7.1")
-    clinic.names("triton", scene.path("empty"), "--remote", remote, "--ref",
-                 "llama/h100", verdict=("cold",),
-                 what="made by Triton 3.6.0, and here is 3.7.1",
-                 advice="tkbundle run --ref llama/h100")
-
-
-@test("remote: all of a ref is here, and none of it fits")
-def _(scene):
-    clinic, root, remote = with_remote(scene, ptxas=(("12.9", "86"), None))
-    clinic.names("ptxas", root, "--remote", remote, "--ref", "llama/h100",
-                 verdict=("cold",), what="13 entries do not fit, the first since it was made by a ptxas")
-
-
-@test("remote: a blob that is gone")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    for name, path in list(files_below(os.path.join(remote, "cas"))):
+@test("remote: a blob that is gone", Published)
+def _(_scene, clinic):
+    for name, path in list(files_below(os.path.join(clinic.remote, "cas"))):
         require(name)
         os.remove(path)
-    clinic.names("holes", root, "--remote", remote, "--ref", "llama/h100",
-                 verdict=("partly",), advice="tkbundle push llama/h100")
+    clinic.names("holes", *clinic.at(), verdict=("partly",),
+                 advice="tkbundle push llama/h100")
     # A machine without entries is not advised to pull what is gone.
-    clinic.names("not-in-bundle", scene.path("empty"), "--remote", remote,
-                 "--ref", "llama/h100", verdict=("cold",),
+    clinic.names("not-in-bundle", *clinic.at(root="empty"), verdict=("cold",),
                  advice="correct the ref as it says below, then")
 
 
-@test("remote: it is asked although there is no folder for temporary files")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    document = clinic.names(
-        "disk", root, "--remote", remote, "--ref", "llama/h100", level="risk",
-        verdict=("warm",), env={"TMPDIR": scene.path("nowhere")},
-        what=f"in '{scene.path('nowhere')}' (No such file or directory)",
-        advice="export TMPDIR=")
+@test("remote: it is asked although there is no folder for temporary files", Published)
+def _(scene, clinic):
+    gone = scene.path("nowhere")
+    document = clinic.names("disk", *clinic.at(), level="risk", verdict=("warm",),
+                            env={"TMPDIR": gone}, advice="export TMPDIR=",
+                            what=f"in '{gone}' (No such file or directory)")
     equal(document["remote"]["entries"], 13)
 
 
-@test("remote: one that cannot be reached")
-def _(scene):
-    clinic, root, _ = with_remote(scene)
-    clinic.names("remote", root, "--remote", "redis://127.0.0.1:1", "--ref",
-                 "llama/h100", verdict=("partly",), what="cannot connect",
-                 advice="reach the remote")
-
-
-@test("remote: one that does not answer is given up in time")
-def _(scene):
-    clinic, root, _ = with_remote(scene)
+@test("remote: one that does not answer is given up in time", Published)
+def _(_scene, clinic):
     with silent_server() as port:
-        clinic.names("remote", root, "--remote", f"redis://127.0.0.1:{port}",
-                     "--ref", "llama/h100", "--wait", "500ms",
+        clinic.names("remote", *clinic.at(f"redis://127.0.0.1:{port}"), "--wait", "500ms",
                      what="did not answer within 500ms", advice="--wait")
 
 
-@test("remote: one that may not be written is a risk, and told")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    for folder, _, _ in os.walk(remote):
+@test("remote: one that may not be written is a risk, and told", Published)
+def _(scene, clinic):
+    for folder, _, _ in os.walk(clinic.remote):
         os.chmod(folder, 0o555)
-    line = powerless(scene, scene.program, "doctor", root, "--remote", remote,
-                     "--ref", "llama/h100")
+    line = powerless(scene, scene.program, "doctor", *clinic.at())
     ended = scene.go(line, env=clinic.environment)
-    for folder, _, _ in os.walk(remote):
+    for folder, _, _ in os.walk(clinic.remote):
         os.chmod(folder, 0o755)
     equal(ended.status, 0, ended.out, ended.err)
     require("risk, rights: what is compiled here cannot be pushed" in ended.out,
@@ -149,12 +119,11 @@ def _(scene):
     require("else let this user write the folder" in ended.out, ended.out)
 
 
-@test("remote: what is tried in it is gone again")
-def _(scene):
-    clinic, root, remote = with_remote(scene)
-    before = sorted(name for name, _ in files_below(remote))
-    clinic.is_well(root, "--remote", remote, "--ref", "llama/h100")
-    equal(sorted(name for name, _ in files_below(remote)), before)
+@test("remote: what is tried in it is gone again", Published)
+def _(_scene, clinic):
+    before = sorted(name for name, _ in files_below(clinic.remote))
+    clinic.is_well(*clinic.at())
+    equal(sorted(name for name, _ in files_below(clinic.remote)), before)
 
 
 class Skewed(http.server.BaseHTTPRequestHandler):
@@ -193,28 +162,23 @@ def serving(handler):
         server.server_close()
 
 
-@test("remote: a clock that is wrong")
-def _(scene):
-    clinic, root, _ = with_remote(scene)
+@test("remote: a clock that is wrong", Published)
+def _(_scene, clinic):
     with serving(Skewed) as server:
-        clinic.names("clock", root, "--remote",
-                     f"s3://bucket/x?endpoint={server}", "--ref", "llama/h100",
+        clinic.names("clock", *clinic.at(f"s3://bucket/x?endpoint={server}"),
                      advice="clock",
                      env={"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
                           "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"})
 
 
-@test("remote: a ref that the policy does not trust, and what is revoked here")
-def _(scene):
-    clinic = Clinic(scene)
+@test("remote: a ref that the policy does not trust, and what is revoked here", Clinic)
+def _(scene, clinic):
     root = clinic.cache()
     remote = scene.path("remote")
     key = scene.path("ci.pem")
     policy = scene.path("policy")
     clinic.verb("key", "new", key)
-    with open(policy, "w", encoding="utf-8") as file:
-        file.write("ci.key = ci.pem.pub\nci.publish = *\nci.revoke = yes\n")
-    os.chmod(policy, 0o600)
+    scene.write(policy, "ci.key = ci.pem.pub\nci.publish = *\nci.revoke = yes\n", 0o600)
     trust = {"TKBUNDLE_TRUST": policy,
              "XDG_STATE_HOME": scene.path("state")}
     named = (root, "--remote", remote, "--ref", "llama/h100")
@@ -246,15 +210,12 @@ def _(scene):
                  advice="tkbundle promote")
 
 
-@test("remote: what is revoked of a tree counts, too, also if it was just written")
-def _(scene):
-    clinic = Clinic(scene)
+@test("remote: what is revoked of a tree counts, too, also if it was just written", Clinic)
+def _(scene, clinic):
     root, remote, key = clinic.cache(), scene.path("remote"), scene.path("ci.pem")
     clinic.verb("key", "new", key)
-    os.mkdir(scene.path("notes"))
     scene.write("notes/note", "of a tree")
-    scene.write("policy", "ci.key = ci.pem.pub\nci.publish = *\nci.revoke = yes\n")
-    os.chmod(scene.path("policy"), 0o600)
+    scene.write("policy", "ci.key = ci.pem.pub\nci.publish = *\nci.revoke = yes\n", 0o600)
     trust = {"TKBUNDLE_TRUST": scene.path("policy"), "XDG_STATE_HOME": scene.path("state")}
     clinic.verb("push", "a/b", root, "--tree", f"notes={scene.path('notes')}", "--remote",
                 remote, "--sign", key)
@@ -282,10 +243,8 @@ class Unlisted(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@test("remote: a server that lists nothing lacks no credentials")
-def _(scene):
-    clinic, root, _ = with_remote(scene)
+@test("remote: a server that lists nothing lacks no credentials", Published)
+def _(_scene, clinic):
     with serving(Unlisted) as server:
-        clinic.names("remote", root, "--remote", server + "/x", "--ref",
-                     "llama/h100", what="give it a JSON index",
+        clinic.names("remote", *clinic.at(server + "/x"), what="give it a JSON index",
                      advice="set the server up")

@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import time
 
-from machines import contents, read, write
-from scene import Skip, equal, require, test
+from machines import contents
+from scene import Skip, equal, read, require, test, write
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 VENV = os.path.join(HERE, "..", "..", "build", "venv", "bin", "ninja")
@@ -106,11 +106,9 @@ class Builder:
         return int(re.search(r"\[1/(\d+)\]", said).group(1))
 
     def verb(self, verb, *words, status=0):
-        ended = self.scene.tkbundle(
-            verb, "--engine", "own", "--json", *words, env=self.environment)
-        if status is not None:
-            equal(ended.status, status, ended.err)
-        return json.loads(ended.out)
+        return json.loads(self.scene.tkbundle(
+            verb, "--engine", "own", "--json", *words, env=self.environment,
+            status=status).out)
 
     def collect(self, status=0):
         return self.verb("collect", "-o", self.scene.path("own.tkb"),

@@ -11,8 +11,7 @@ import subprocess
 import sys
 
 from building import left_out, ninjas
-from machines import write
-from scene import Skip, equal, require, test
+from scene import Skip, equal, require, test, write
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 WHEEL = os.path.join(HERE, "..", "..", "build", "venv", "flashinfer")
@@ -105,8 +104,7 @@ class Machine:
             subprocess.run(["c++", "-shared", "-x", "c++", "/dev/null", "-o",
                             path], check=True, cwd=self.home)
         nvcc = os.path.join(self.cuda, "bin", "nvcc")
-        write(nvcc, NVCC)
-        os.chmod(nvcc, 0o755)
+        write(nvcc, NVCC, 0o755)
         os.makedirs(os.path.join(self.home, "bin"))
         os.symlink(ninja, os.path.join(self.home, "bin", "ninja"))
         self.environment = {
@@ -131,7 +129,6 @@ class Machine:
         ended = self.scene.tkbundle(verb, "--engine", "flashinfer", "--json",
                                     *words, self.scene.path("fi.tkb"),
                                     env=self.environment)
-        equal(ended.status, 0, ended.err)
         return json.loads(ended.out)
 
 
@@ -173,7 +170,7 @@ def _(scene):
     for words in (
             ("collect", "--tree", "prebuilt=" + first.folder, "-o", bundle),
             ("emit", "--tree", "prebuilt=" + folder, bundle)):
-        equal(scene.tkbundle(*words).status, 0)
+        scene.tkbundle(*words)
     built = os.path.join(folder, version, "90a", "cached_ops", "own", "own.so")
     second = Machine(scene, "second", next(ninjas()))
     for path in (first.home, second.cuda, os.path.join(second.home, "bin")):

@@ -5,8 +5,8 @@ import os
 import shutil
 import tempfile
 
-from machines import AOT, VLLM, Machine, read, stages, write
-from scene import Skip, equal, require, test
+from machines import AOT, VLLM, Machine, stages
+from scene import Skip, equal, read, require, test, write
 
 RUN = ("--engine", "vllm")
 
@@ -25,10 +25,8 @@ class Filled(Machine):
             shutil.rmtree(os.path.join(self.kernels, key))
 
     def start(self, *command, **env):
-        ended = self.scene.run(*(command or ("true",)), options=RUN,
-                               env={**self.environment, **env})
-        equal(ended.status, 0, ended.err)
-        return ended
+        return self.scene.run(*(command or ("true",)), options=RUN,
+                              env={**self.environment, **env}, status=0)
 
     def lacking(self, root=None):
         return sorted(set(keys(self.nested)) - set(keys(root or self.kernels)))
@@ -51,17 +49,14 @@ def linked(ended):
 def check_root(machine, root):
     """Check that each entry is whole and in its place, and that no temporary files are
     left."""
-    verified = machine.scene.tkbundle("verify", root)
-    equal(verified.status, 0, verified.out, verified.err)
+    machine.scene.tkbundle("verify", root)
     moved = machine.scene.tkbundle("relocate", "--json", "--dry-run", root)
-    equal(moved.status, 0, moved.err)
     equal(json.loads(moved.out)["relocated"], 0)
     equal(stages(root), [])
 
 
-@test("kernels that an engine left in its tree are linked to where it looks")
-def _(scene):
-    machine = Filled(scene)
+@test("kernels that an engine left in its tree are linked to where it looks", Filled)
+def _(scene, machine):
     lacking = machine.lacking()
     require(len(lacking) >= 2, lacking)
     there = {key: os.stat(os.path.join(machine.kernels, key)).st_ino
@@ -93,23 +88,20 @@ def _(scene):
     require("linked" not in second.err, second.err)
 
 
-@test("what was gathered is pushed with what the command makes")
-def _(scene):
-    machine = Filled(scene)
+@test("what was gathered is pushed with what the command makes", Filled)
+def _(scene, machine):
     machine.start("sh", "-c", 'mkdir -p "$VLLM_CACHE_ROOT/modelinfos" && '
                   'echo {} > "$VLLM_CACHE_ROOT/modelinfos/new.json"')
 
     other = Machine(scene, "other")
-    ended = scene.run("true", options=RUN, env={
-        **other.environment, "TRITON_CACHE_DIR": other.kernels})
+    scene.run("true", options=RUN, env={
+        **other.environment, "TRITON_CACHE_DIR": other.kernels}, status=0)
 
-    equal(ended.status, 0, ended.err)
     equal(sorted(keys(other.kernels)), sorted(keys(machine.kernels)))
 
 
-@test("what is torn is not gathered, and torn entries are made whole")
-def _(scene):
-    machine = Filled(scene)
+@test("what is torn is not gathered, and torn entries are made whole", Filled)
+def _(scene, machine):
     torn = [key for key in machine.lacking() if any(
         map(is_group, os.listdir(os.path.join(machine.nested, key))))][0]
     for name in os.listdir(os.path.join(machine.nested, torn)):
@@ -130,9 +122,8 @@ def _(scene):
     check_root(machine, machine.kernels)
 
 
-@test("something in the way of one kernel hinders no other, and no start")
-def _(scene):
-    machine = Filled(scene)
+@test("something in the way of one kernel hinders no other, and no start", Filled)
+def _(scene, machine):
     lacking = machine.lacking()
     write(os.path.join(machine.kernels, lacking[0]), "a file")
 
@@ -151,16 +142,14 @@ def _(scene):
     def said(*names):
         engines = [word for name in names for word in ("--engine", name)]
         ended = scene.tkbundle("collect", *engines, "-o", "a.tkb", env=environment)
-        equal(ended.status, 0, ended.err)
         return "are not taken" in ended.err
 
     equal((said("torch"), said("torch", "triton"), said("triton", "torch")),
           (False, True, True))
 
 
-@test("kernels are copied to a root of another file system")
-def _(scene):
-    machine = Filled(scene)
+@test("kernels are copied to a root of another file system", Filled)
+def _(scene, machine):
     if not os.access("/dev/shm", os.W_OK) or \
             os.stat("/dev/shm").st_dev == os.stat(scene.folder).st_dev:
         raise Skip("there is no other file system")
@@ -172,9 +161,8 @@ def _(scene):
         check_root(machine, root)
 
 
-@test("two runs at once gather into one root")
-def _(scene):
-    machine = Filled(scene)
+@test("two runs at once gather into one root", Filled)
+def _(scene, machine):
     started = [scene.start("true", options=RUN, env=machine.environment)
                for _ in range(4)]
 

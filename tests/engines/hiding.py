@@ -5,8 +5,9 @@ import os
 import shutil
 import time
 
-from machines import AOT, GRAPH, VLLM, Machine, names_what_is_there, read, write
-from scene import equal, require, test
+from machines import (AOT, GRAPH, VLLM, Machine, empty, full,
+                      names_what_is_there)
+from scene import equal, read, require, test, write
 
 KEYS = GRAPH + "/cache_key_factors.json"
 
@@ -24,9 +25,7 @@ def plant(machine):
     # Of a name that does not say that it is JSON: such a one would be left out.
     write(machine.path("modelinfos", "broken"),
           '{"DB_PASSWORD": "plain-secret-06", ')
-    with open(machine.path("modelinfos", "wide.json"), "w",
-              encoding="utf-16") as file:
-        file.write('{"HF_TOKEN": "plain-secret-12"}')
+    write(machine.path("modelinfos", "wide.json"), '{"HF_TOKEN": "plain-secret-12"}')
     write(machine.path("settings.env"), "export HF_TOKEN=plain-secret-07\n")
     write(machine.path("settings.yaml"), "auth_token: plain-secret-08\n"
           "private_key: |\n  -----BEGIN-----\n  plain-secret-13\n"
@@ -51,10 +50,8 @@ def files_below(folder):
 
 
 @test("of twenty secrets in a tree's texts, none is in the bundle, in the remote, "
-      "in a log or in a report")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
-    second = Machine(scene, "second")
+      "in a log or in a report", full, empty)
+def _(scene, first, second):
     plant(first)
     said = []
 
@@ -82,10 +79,8 @@ def _(scene):
     require(b"plain-secret-01" in read(first.path(KEYS)))
 
 
-@test("a binary file and code move byte for byte, whatever they hold")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
-    second = Machine(scene, "second")
+@test("a binary file and code move byte for byte, whatever they hold", full, empty)
+def _(scene, first, second):
     held = {"graph": b"\x80\x04\x95\0API_KEY=plain\n.",
             "text-then-binary": b"API_KEY: plain\n" * 100 + b"\0",
             "host.cpp": b'auto API_KEY = "plain";\n',
@@ -137,9 +132,8 @@ def _(scene):
 
 
 @test("machines with other secrets have equal bundles, and find each other's "
-      "units present")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "units present", full)
+def _(scene, first):
     second = Machine(scene, "second", VLLM)
     plant(first)
     plant(second)

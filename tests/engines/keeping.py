@@ -14,12 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from hiding import plant
-from machines import (
-    AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
-    read, stages, write)
+from machines import (AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, full,
+                      names_what_is_there, stages)
 from moving import carried
 from sandbox import refusing
-from scene import equal, is_there, require, small_disk, test, wait_until
+from scene import (equal, is_there, read, require, small_disk, test,
+                   wait_until, write)
 
 
 def outcomes(document):
@@ -36,9 +36,8 @@ def counts(document):
 
 
 @test("a home that was moved names its place after a relocate, kernels and "
-      "trees, and is what it was but for that")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "trees, and is what it was but for that", full)
+def _(scene, first):
     bundle, _ = first.collect("a.tkb")
     plain = carried(first.tree)
     times = os.stat(first.path(GRAPH, INDEX)).st_mtime_ns
@@ -85,21 +84,17 @@ def _(scene):
 
 
 @test("a relocate of a tree alone touches nothing else, and says so in one "
-      "line")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "line", full)
+def _(scene, first):
     kernels = contents(first.kernels)
 
     # Without rules, no file has paths, so there is nothing to do.
     ended = scene.tkbundle("relocate", "--tree", "mine=" + first.tree)
-    equal((ended.status, ended.out),
-          (0, f"relocated 0, present 53 in {first.tree}\n"))
+    equal(ended.out, f"relocated 0, present 53 in {first.tree}\n")
     equal(contents(first.kernels), kernels)
-    ended = scene.tkbundle("relocate", "--tree", "mine=none")
-    equal((ended.status, ended.err),
-          (3, "tkbundle: there is no folder 'none'\n"))
-    ended = scene.tkbundle("relocate", "--engine", "none")
-    equal(ended.status, 2)
+    ended = scene.tkbundle("relocate", "--tree", "mine=none", status=3)
+    equal(ended.err, "tkbundle: there is no folder 'none'\n")
+    scene.tkbundle("relocate", "--engine", "none", status=2)
 
 
 @test("what an Inductor caches is relocated, and needs nothing of its trees")
@@ -115,9 +110,8 @@ def _(scene):
 
 
 @test("a text that would not come back as it was is left as it is, with its "
-      "unit, in one sentence that names it")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "unit, in one sentence that names it", full)
+def _(scene, first):
     text = first.index()
     for changed, word in (
             (text.replace(b"/home/serve/", b"/home/other/", 1), "sentinel"),
@@ -143,8 +137,7 @@ def _(scene):
     keys = first.path(GRAPH, "cache_key_factors.json")
     old = read(keys).replace(b'"NESTED"', b'"PLACE": "/home/serve/.cache/vllm/'
                              + GRAPH.encode() + b'/x", "NESTED"')
-    write(keys, old)
-    os.chmod(keys, 0o600)
+    write(keys, old, 0o600)
 
     first.verb("relocate")
 
@@ -155,9 +148,8 @@ def _(scene):
 
 
 @test("a relocate that is cut short is finished by the next, and names files "
-      "that are there in between")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "that are there in between", full)
+def _(scene, first):
     keys = first.path(GRAPH, "cache_key_factors.json")
     write(keys, b'{"PLACE": "/home/serve/.cache/vllm/' + GRAPH.encode() +
           b'/x"}')
@@ -170,9 +162,8 @@ def _(scene):
     names_what_is_there(first)
 
 
-@test("two relocates at once give what one gives")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+@test("two relocates at once give what one gives", full)
+def _(scene, first):
     with ThreadPoolExecutor(4) as pool:
         ended = list(pool.map(
             lambda _: first.verb("relocate", status=None).status, range(4)))
@@ -225,16 +216,14 @@ def index_tree(scene, files):
             words[0], "--engine", "mine", "--json", *words[1:],
             env={"TKBUNDLE_ENGINES": scene.path("engines"),
                  "MINE_CACHE": scene.path("cache"),
-                 "TRITON_CACHE_DIR": scene.path("none")})
-        equal(ended.status, status, ended.err)
+                 "TRITON_CACHE_DIR": scene.path("none")}, status=status)
         return json.loads(ended.out)
     return verb
 
 
 @test("a gc removes the units and kernels that are too old, each whole, and "
-      "keeps the others")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "keeps the others", full)
+def _(scene, first):
     before = contents(first.tree)
     age(first)
     age(first, first.path(GRAPH), time.time() - 3600)
@@ -258,9 +247,8 @@ def _(scene):
 
 
 @test("bounds of a gc hold for entries and units together, the least recently "
-      "used first, where access times tell")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "used first, where access times tell", full)
+def _(scene, first):
     age(first)
     age(first, first.kernels, OLD + 100)
     read_s = OLD + 7200
@@ -279,9 +267,8 @@ def _(scene):
 
 
 @test("what was written or read in the last ten minutes stays, and what a "
-      "command of run may read")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "command of run may read", full)
+def _(scene, first):
     age(first)
     age(first, first.path(GRAPH), time.time() - 30)
     model = first.path(AOT, "rank_0_0", "model")
@@ -312,9 +299,8 @@ def _(scene):
 
 
 @test("while somebody holds a lock in a tree, all of that tree stays, and the "
-      "lock is named")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "lock is named", full)
+def _(scene, first):
     lock = first.path("locks", "a.lock")
     for take in (fcntl.flock, fcntl.lockf):
         write(lock, "")
@@ -384,9 +370,8 @@ def _(scene):
 
 
 @test("a gc that is killed at any moment leaves no torn unit, and no index "
-      "that names what is gone")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "that names what is gone", full)
+def _(scene, first):
     first.verb("relocate")
     first.collect("a.tkb")
     wanted = carried(first.tree)
@@ -411,9 +396,8 @@ def _(scene):
     equal(stages(first.tree), [])
 
 
-@test("several gcs and emits at once leave units that are whole")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+@test("several gcs and emits at once leave units that are whole", full)
+def _(scene, first):
     first.verb("relocate")
     first.collect("a.tkb")
     age(first)
@@ -449,11 +433,8 @@ def _(scene):
 def _(scene):
     write(scene.path("t", "a"), "x")
     os.utime(scene.path("t", "a"), (OLD, OLD))
-    equal(scene.tkbundle("gc", "--remote", scene.remote, "--tree",
-                         "t=t").status, 2)
+    scene.tkbundle("gc", "--remote", scene.remote, "--tree", "t=t", status=2)
     ended = scene.tkbundle("gc", "--tree", "t=t", "--max-age", "1d")
-    equal((ended.status, ended.out),
-          (0, "removed 1 (1 B), kept 0 (0 B) in t\n"))
-    ended = scene.tkbundle("gc", "--tree", "t=none", "--max-age", "1d")
-    equal((ended.status, ended.err),
-          (3, "tkbundle: there is no folder 'none'\n"))
+    equal(ended.out, "removed 1 (1 B), kept 0 (0 B) in t\n")
+    ended = scene.tkbundle("gc", "--tree", "t=none", "--max-age", "1d", status=3)
+    equal(ended.err, "tkbundle: there is no folder 'none'\n")

@@ -5,8 +5,8 @@ import json
 import os
 import shutil
 
-from machines import AOT, GRAPH, INDEX, VLLM, Machine, read, write
-from scene import equal, require, test
+from machines import AOT, GRAPH, INDEX, VLLM, Machine, full
+from scene import equal, read, require, test, write
 
 
 def counts(document):
@@ -22,9 +22,8 @@ def graph_of(machine):
 
 
 @test("a verify of an engine's caches reads units as it reads kernels, and "
-      "says what names another place")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "says what names another place", full)
+def _(scene, first):
     said = first.verb("verify").out
     require(said.startswith("verified 35 entries (60 files, 440 kB) in "
                             f"{first.kernels}, moved 4\n"), said)
@@ -46,9 +45,8 @@ def _(scene):
 
 
 @test("a verify names a torn unit with its reason and exits with 5; one without "
-      "its index is unfinished, which is no error")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "its index is unfinished, which is no error", full)
+def _(scene, first):
     index = first.index()
     lost = graph_of(first)
     data = read(lost)
@@ -108,26 +106,22 @@ def _(scene):
 
 
 @test("a verify of a tree alone looks at no cache root; a tree that is not "
-      "there is empty")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+      "there is empty", full)
+def _(scene, first):
     shown = f"mine:vllm={first.tree}"
     ended = scene.tkbundle("verify", "--tree", shown)
-    equal(ended.status, 0, ended.err)
     require(ended.out.startswith("verified 34 entries (52 files, 380 kB) in "
                                  f"{first.tree}, moved 3\n"), ended.out)
     os.symlink("/etc/hosts", first.path(AOT, "inductor_cache", "link"))
-    ended = scene.tkbundle("verify", "--tree", shown)
-    equal(ended.status, 5, ended.err)
+    ended = scene.tkbundle("verify", "--tree", shown, status=5)
     require(": unsafe: " in ended.err, ended.err)
     ended = scene.tkbundle("verify", "--tree", "mine=" + scene.path("none"))
-    equal((ended.status, ended.out),
-          (0, f"verified 0 entries (0 files, 0 B) in {scene.path('none')}\n"))
+    equal(ended.out,
+          f"verified 0 entries (0 files, 0 B) in {scene.path('none')}\n")
 
 
-@test("the stats of an engine's caches are those of their bundle")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+@test("the stats of an engine's caches are those of their bundle", full)
+def _(scene, first):
     first.verb("relocate")
     first.collect("a.tkb")
     live = first.document("stats", "--paths")
@@ -182,17 +176,16 @@ def _(scene):
     equal(states()[GRAPH], "compiled")
 
 
-@test("verify and stats refuse trees beside a bundle and a remote")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+@test("verify and stats refuse trees beside a bundle and a remote", full)
+def _(scene, first):
     first.collect("a.tkb")
     for words, why in (
             (("verify", "a.tkb"), "'a.tkb' is no folder"),
             (("stats", "-"), "'-' is no folder"),
             (("verify", "--remote", scene.remote), "'--remote' excludes")):
         for option in ("--engine=vllm", "--tree=mine=" + first.tree):
-            ended = scene.tkbundle(*words, option)
-            equal((ended.status, ended.out), (2, ""), words)
+            ended = scene.tkbundle(*words, option, status=2)
+            equal(ended.out, "", words)
             require(why in ended.err, ended.err)
 
 
@@ -234,9 +227,7 @@ def _(scene):
     env = first.environment
 
     def diff(*words, status):
-        ended = scene.tkbundle("diff", *words, env=env)
-        equal(ended.status, status, ended.err)
-        return ended
+        return scene.tkbundle("diff", *words, env=env, status=status)
     equal(diff(*roots, *trees, status=0).out, "35 entries equal\n")
     shutil.rmtree(second.path("modelinfos"))
     said = diff(*roots, *trees, "--json", status=4).out
@@ -252,14 +243,13 @@ def _(scene):
             diff(*roots, "--engine=vllm", status=2).err)
 
 
-@test("a diff of two bundles refuses trees; of one cache, two of one name")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
+@test("a diff of two bundles refuses trees; of one cache, two of one name", full)
+def _(scene, first):
     first.collect("a.tkb")
     tree = "--tree=mine=" + first.tree
     for words, why in ((("a.tkb", "a.tkb", "--engine=vllm"), "is a folder"),
                        (("a.tkb", "-", tree), "is a folder"),
                        (("a.tkb", first.kernels, tree, tree), "two trees")):
-        ended = scene.tkbundle("diff", *words)
-        equal((ended.status, ended.out), (2, ""), words)
+        ended = scene.tkbundle("diff", *words, status=2)
+        equal(ended.out, "", words)
         require(why in ended.err, ended.err)

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 
-from scene import FIXTURES, equal, files_below, read, require
+from scene import FIXTURES, files_below, read, require
 
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
@@ -44,15 +44,11 @@ class Machine:
     def index(self):
         return read(self.path(GRAPH, INDEX))
 
-    def verb(self, verb, *words, status=0, env=None, **more):
-        """Run `verb` on the engine's caches. Status None: any exit status is
-        allowed."""
-        ended = self.scene.tkbundle(
+    def verb(self, verb, *words, env=None, **more):
+        """Run `verb` on the engine's caches."""
+        return self.scene.tkbundle(
             verb, "--engine", self.engine, *words,
             env={**self.environment, **(env or {})}, **more)
-        if status is not None:
-            equal(ended.status, status, ended.err)
-        return ended
 
     def document(self, verb, *words, **more):
         return json.loads(self.verb(verb, "--json", *words, **more).out)
@@ -76,10 +72,12 @@ class Machine:
                              **more)
 
 
-def write(path, data):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(data if isinstance(data, bytes) else data.encode())
+def full(scene):
+    return Machine(scene, "first", VLLM)
+
+
+def empty(scene):
+    return Machine(scene, "second")
 
 
 def contents(root):

@@ -10,7 +10,6 @@ kernels: those of Inductor, for which real ones of a fixture stand, and one that
 Triton itself compiles. PYTHON has torch. It makes C++ there, with g++. The last line counts the checks.
 """
 
-import json
 import os
 import shutil
 import subprocess

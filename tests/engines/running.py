@@ -8,8 +8,9 @@ import shutil
 import stat
 import threading
 
-from machines import contents, write
-from scene import FIXTURE, KERNELS, Skip, equal, need_root, require, test
+from machines import contents
+from scene import (FIXTURE, KERNELS, Skip, equal, need_root, require, test,
+                   write)
 
 PROFILES = os.path.join(os.path.dirname(os.path.realpath(__file__)),
                         "..", "..", "share", "engines")
@@ -46,8 +47,7 @@ def serve(scene, home, *, options=("--engine", "vllm"), command=("serve",),
     told."""
     program = scene.path("bin", "vllm")
     if not os.path.exists(program):
-        write(program, SERVER)
-        os.chmod(program, 0o755)
+        write(program, SERVER, 0o755)
     said = scene.path("said")
     environment = {"HOME": scene.path(home), "SAID": said, "TMPDIR":
                    scene.path("tmp"), **env}
@@ -93,8 +93,7 @@ def _(scene):
         os.makedirs(scene.path(folder))
     for _ in range(2):
         ended = scene.go([scene.program, "run", "--engine", "torch", "--ref",
-                          "a/b", "--", "sh", "-c", script], env=env)
-        equal(ended.status, 0, ended.err)
+                          "a/b", "--", "sh", "-c", script], env=env, status=0)
 
     equal(ended.out, "graph\n")
     equal(len(set(scene.read("said").split())), 1)
@@ -130,16 +129,14 @@ def _(scene):
     env = {"HOME": "/proc/none", "TMPDIR": scene.path("tmp"),
            "KERNELS": scene.fixture("kernels", FIXTURE)}
     os.makedirs(scene.path("tmp"))
-    ended = scene.go([scene.program, "run", "--engine", "triton", "--ref", "a/b", "--remote",
-                      scene.path("remote"), "--", "sh", "-c",
-                      'cp -r "$KERNELS"/* "$TRITON_CACHE_DIR"'], env=env)
-    equal(ended.status, 0, ended.err)
+    scene.go([scene.program, "run", "--engine", "triton", "--ref", "a/b", "--remote",
+              scene.path("remote"), "--", "sh", "-c",
+              'cp -r "$KERNELS"/* "$TRITON_CACHE_DIR"'], env=env, status=0)
     ended = scene.tkbundle("collect", "--engine", "triton", "-n", env=env)
-    equal(ended.status, 0, ended.err)
     require(re.match("would collect [1-9]", ended.out), ended.out)
     # Not what others could have put there.
     os.chmod(scene.path("tmp", f"tkbundle-{os.geteuid()}"), 0o777)
-    equal(scene.tkbundle("collect", "--engine", "triton", "-n", env=env).status, 3)
+    scene.tkbundle("collect", "--engine", "triton", "-n", env=env, status=3)
 
 
 @test("kernels are where PyTorch looks for them, whichever of its folders exist")
@@ -149,8 +146,7 @@ def _(scene):
         ended = scene.go([scene.program, "run", "--engine", "torch", "--ref", "a/b",
                           "--remote", scene.path("remote"), "--", "sh", "-c", TORCH],
                          env={"HOME": scene.path(machine), "TMPDIR": scene.path(machine),
-                              "USER": "op", "KERNELS": kernels, **env})
-        equal(ended.status, 0, ended.err)
+                              "USER": "op", "KERNELS": kernels, **env}, status=0)
         return [*ended.out.split(), ended]
 
     kernels = scene.fixture("kernels", FIXTURE)
@@ -196,8 +192,7 @@ def _(scene):
              'mkdir -p "$cache/0.7/90/generated/x"; '
              'cat "$cache/0.7/90/generated/x/y" || echo y > "$cache/0.7/90/generated/x/y"; '
              'echo "$cache"'],
-            env={"HOME": scene.path(machine), "TMPDIR": scene.path(machine), **env})
-        equal(ended.status, 0, ended.err)
+            env={"HOME": scene.path(machine), "TMPDIR": scene.path(machine), **env}, status=0)
         return ended.out.split()
 
     below = os.path.join(".cache", "flashinfer")
@@ -333,8 +328,7 @@ def _(scene):
         ended = scene.tkbundle("collect", "--engine", "sglang", "-o", "a.tkb", env=env)
         require("collected 1 entry (2 files" in ended.out, ended.out, ended.err)
         shutil.rmtree(scene.path("three", ".cache"))
-        ended = scene.tkbundle("emit", "--engine", "sglang", "a.tkb", env=env)
-        equal(ended.status, 0, ended.err)
+        scene.tkbundle("emit", "--engine", "sglang", "a.tkb", env=env)
 
 
 @test("what the user has set stays")
@@ -453,18 +447,15 @@ echo '{"plan": 1}' >"$plan"
 while [ ! -e "$REMOTE/cas" ]; do sleep 0.05; done
 while [ -z "$(ls "$REMOTE/ref" | head -n 1)" ]; do sleep 0.05; done
 echo '{"plan": 2}' >"$plan"
-""")
-    os.chmod(program, 0o755)
+""", 0o755)
     told = {"TKBUNDLE_GPU": "NVIDIA H200,580", "REMOTE": scene.path("remote")}
     options = ("--engine", "vllm", "--quiet", "200ms")
     for name in ("one", "two"):
         os.makedirs(scene.path(name))
-    first = scene.run(program, "serve", options=options,
-                      env={"HOME": scene.path("one"), **told})
-    equal(first.status, 0, first.err)
-    ended = scene.tkbundle("pull", "--engine", "vllm", "--remote", scene.remote,
-                           "a/b", env={"HOME": scene.path("two"), **told})
-    equal(ended.status, 0, ended.err)
+    scene.run(program, "serve", options=options, env={"HOME": scene.path("one"), **told},
+              status=0)
+    scene.tkbundle("pull", "--engine", "vllm", "--remote", scene.remote, "a/b",
+                   env={"HOME": scene.path("two"), **told})
     equal([data for path, data in contents(scene.path("two")).items()
            if path.endswith("startup_plan_1f.json")], [b'{"plan": 2}\n'])
 
@@ -473,8 +464,7 @@ echo '{"plan": 2}' >"$plan"
       "sentence, and the server starts cold")
 def _(scene):
     os.makedirs(scene.path("one"))
-    with open(os.path.join(PROFILES, "vllm.json"), encoding="utf-8") as file:
-        text = file.read()
+    text = scene.read(os.path.join(PROFILES, "vllm.json"))
     write(scene.path("profiles", "vllm.json"),
           text.replace('"is": "unit"', '"is": "whole"', 1))
     vllm = ("--engine", "vllm")
@@ -523,7 +513,7 @@ def _(scene):
         require('left_out{ref="a/b"} 1\n' in scene.read("figures"))
         told = scene.tkbundle(
             "collect", "--tree", "vllm:vllm=" + told["VLLM_CACHE_ROOT"], "-o",
-            "a.tkb")
+            "a.tkb", status=4)
         require(f"{graph}: " in told.err and why in told.err, why, told.err)
 
         second, said, _ = serve(scene, two)
@@ -574,7 +564,6 @@ def _(scene):
     os.makedirs(scene.path("one"))
     _, _, told = serve(scene, "one")
     deep = os.path.join(told["VLLM_CACHE_ROOT"], *["d"] * 700)
-    os.makedirs(deep)
     write(os.path.join(deep, "file"), "x")
 
     ended, said, _ = serve(

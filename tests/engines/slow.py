@@ -7,9 +7,9 @@ import signal
 import sys
 import time
 
-from machines import Machine, contents, write
+from machines import Machine, contents
 from running import serve
-from scene import descendants, equal, read, require, test, wait_until
+from scene import descendants, equal, read, require, test, wait_until, write
 
 GRAPH = "torch_compile_cache/1/rank_0_0/backbone"
 
@@ -47,16 +47,15 @@ def pulled(scene, number, env):
     """The files that another machine gets."""
     root = scene.path(f"pulled-{number}")
     ended = scene.tkbundle(
-        "pull", "a/b", "--remote", scene.remote, "--engine", "own",
+        "pull", "a/b", "--remote", scene.remote, "--engine", "own", status=None,
         env={**env, "OWN": root, "OWN_TRITON": root + ".triton"})
     require(ended.status in (0, 3), ended.err)
     return contents(root)
 
 
 @test("a unit that is being written is not pushed before it is whole, whatever "
-      "else is")
-def _(scene):
-    env = own_engine(scene)
+      "else is", own_engine)
+def _(scene, env):
     started = scene.start(
         sys.executable, "-c", WRITER, scene.path("own"), "5",
         options=["--engine", "own", "--quiet", "1s"], env={
@@ -81,13 +80,12 @@ def _(scene):
             pulled(scene, "last", env), "it never came")
 
 
-@test("what a server was writing when it was killed is not pushed")
-def _(scene):
-    env = own_engine(scene)
-    ended = scene.run("sh", "-c", "mkdir -p $OWN/graphs/a; echo x >$OWN/b; "
-                      "sleep 4.8; echo half >$OWN/graphs/a/one; kill -9 $$",
-                      options=["--engine", "own", "--quiet", "4s"], env=env)
-    equal(ended.status, 137, ended.err)
+@test("what a server was writing when it was killed is not pushed", own_engine)
+def _(scene, env):
+    scene.run("sh", "-c", "mkdir -p $OWN/graphs/a; echo x >$OWN/b; "
+              "sleep 4.8; echo half >$OWN/graphs/a/one; kill -9 $$",
+              options=["--engine", "own", "--quiet", "4s"], env=env,
+              status=137)
     equal(list(pulled(scene, 0, env)), ["b"])
 
 
@@ -145,19 +143,16 @@ def _(scene):
             require(name in found, age, name, sorted(found))
 
 
-@test("push and collect leave out what was changed within --settle")
-def _(scene):
-    env = own_engine(scene)
+@test("push and collect leave out what was changed within --settle", own_engine)
+def _(scene, env):
     write(scene.path("own", "graphs", "a", "one"), "x")
     for words in (("push", "a/b", "--remote", scene.remote),
                   ("collect", "-o", "a.tkb")):
         ended = scene.tkbundle(*words, "--engine", "own", "--settle", "1h",
-                               env=env)
-        equal(ended.status, 4, ended.err)
+                               env=env, status=4)
         require("graphs/a: busy: 'one' was changed a moment ago" in ended.err,
                 ended.err)
-        equal(scene.tkbundle(*words, "--engine", "own", "--settle", "1ms",
-                             env=env).status, 0)
+        scene.tkbundle(*words, "--engine", "own", "--settle", "1ms", env=env)
 
 
 @test("a unit without its index is not whole")
@@ -226,8 +221,7 @@ def _(scene):
 
     program = "mkdir -p $OWN; for n in $(seq 60); do echo >$OWN/unit-$n-"
     many = scene.run("sh", "-c", program + "x" * 80 + "; done", options=options,
-                     env={**env, "HOME": scene.path("one")})
-    equal(many.status, 4, many.err)
+                     env={**env, "HOME": scene.path("one")}, status=4)
     require("compiled anew 60 units of 'own'" in many.err, many.err)
     listed = many.err.count("  made anew: ")
     require(f"  and {60 - listed} more\n" in many.err, many.err)
@@ -245,6 +239,5 @@ def _(scene):
             f"sleep 1; echo x >{tree}/{GRAPH}/more",
             options=["--engine", "vllm", "--require-warm", "--wait", wait,
                      "--cache", "kernels" + wait],
-            env={"VLLM_CACHE_ROOT": tree})
-        equal(ended.status, 4, wait, ended.err)
+            env={"VLLM_CACHE_ROOT": tree}, status=4)
         require("compiled anew 1 unit of 'vllm'" in ended.err, ended.err)

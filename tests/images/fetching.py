@@ -17,16 +17,15 @@ MEDIA = "application/vnd.oci.image."
 
 
 def take(scene, image, *words, status=0):
-    ended = scene.tkbundle("import", image, "-o", "imported.tkb", *words)
-    equal(ended.status, status, ended.err)
+    ended = scene.tkbundle("import", image, "-o", "imported.tkb", *words,
+                           status=status)
     equal([left for left in os.listdir(scene.folder)
            if left.startswith(".tkbundle-archive")], [])
     return ended
 
 
 def collect(scene, *words, **more):
-    ended = scene.tkbundle("collect", *words, "-o", "collected.tkb", **more)
-    equal(ended.status, 0, ended.err)
+    scene.tkbundle("collect", *words, "-o", "collected.tkb", **more)
     return read(scene.path("collected.tkb"))
 
 
@@ -94,7 +93,6 @@ def _(scene):
                     scene.path("made", "io.vllm.cache"))
     shutil.copytree(os.path.join(home, ".triton", "cache"),
                     scene.path("made", "io.vllm.cache", "triton"))
-    os.mkdir(scene.path("made", "io.vllm.manifest"))
     scene.write("made/io.vllm.manifest/manifest.json", '{"vllm":[]}')
     layout = layout_of(scene, scene.path("made"), {
         "cache.vllm.image/summary": '{"targets":[]}',
@@ -117,9 +115,8 @@ def _(scene):
         take(scene, f"oci://{name}:v1")
         equal(read(scene.path("imported.tkb")), wanted)
     place = scene.path("elsewhere")
-    ended = scene.tkbundle("emit", "imported.tkb", place, "--tree",
-                           f"vllm={scene.path('tree')}")
-    equal(ended.status, 0, ended.err)
+    scene.tkbundle("emit", "imported.tkb", place, "--tree",
+                   f"vllm={scene.path('tree')}")
     require(groups(place))
     for group in groups(place):
         for path in json.loads(read(group))["child_paths"].values():

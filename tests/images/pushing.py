@@ -26,8 +26,7 @@ def push(scene, port, *words, ref="model", status=0, **more):
     """Push an image; gives its name, without a tag, and the document."""
     name = f"127.0.0.1:{port}/team/kernels"
     ended = scene.tkbundle("push", ref, *words, "--as", "image", "--remote",
-                           f"oci://{name}", "--json", **more)
-    equal(ended.status, status, ended.err)
+                           f"oci://{name}", "--json", **more, status=status)
     equal([left for left in os.listdir(scene.folder)
            if left.startswith(".tkbundle-archive")], [])
     return name, json.loads(ended.out)
@@ -203,8 +202,7 @@ def _(scene):
                 name, document = push(scene, port, source, "--mount", "/k",
                                       ref=ref)
                 digests.add(document["digest"])
-        ended = scene.tkbundle("collect", source, "-o", "all.tkb")
-        equal(ended.status, 0, ended.err)
+        scene.tkbundle("collect", source, "-o", "all.tkb")
         digests.add(push(scene, port, "--bundle", "all.tkb", "--mount", "/k",
                          ref="three")[1]["digest"])
         equal(len(digests), 1, digests)
@@ -249,12 +247,10 @@ def _(scene):
     source = scene.fixture()
     with registry(scene) as port:
         remote = f"oci://127.0.0.1:{port}/team/kernels"
-        equal(scene.tkbundle("push", "model", source, "--remote",
-                             remote).status, 0)
+        scene.tkbundle("push", "model", source, "--remote", remote)
         name, _document = push(scene, port, source, "--mount", "/k")
         time.sleep(2.5)  # the registry tells whole seconds
-        ended = scene.tkbundle("gc", "--remote", remote, "--max-age", "1s")
-        equal(ended.status, 0, ended.err)
+        scene.tkbundle("gc", "--remote", remote, "--max-age", "1s")
         unpack(scene, f"{name}:model")
         equal(scene.tkbundle("refs", "--remote", remote).out.splitlines()[-1],
               "0 refs")
@@ -272,21 +268,17 @@ def _(scene):
             (("--mount", "/k", "--label", "=ci"), "wants a name, and UTF-8, not '=ci'"),
             (("--mount", "/k", "--no-compaction"), "--no-compaction"),
             (("--mount", "/k", "--metrics", "m"), "--metrics")):
-        ended = scene.tkbundle("push", "model", source, "--as", "image",
-                               *words, "--remote", "oci://127.0.0.1:1/k")
-        equal(ended.status, 2, words)
+        ended = scene.tkbundle("push", "model", source, "--as", "image", *words,
+                               "--remote", "oci://127.0.0.1:1/k", status=2)
         require(part in ended.err, ended.err)
-    ended = scene.tkbundle("push", "model", source, "--mount", "/k",
-                           "--remote", "oci://127.0.0.1:1/k")
-    equal(ended.status, 2)
+    ended = scene.tkbundle("push", "model", source, "--mount", "/k", "--remote",
+                           "oci://127.0.0.1:1/k", status=2)
     require("are for '--as image'" in ended.err, ended.err)
-    ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount",
-                           "/k", "--remote", scene.remote)
-    equal(ended.status, 1)
+    ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount", "/k",
+                           "--remote", scene.remote, status=1)
     require("keeps no images: a registry does" in ended.err, ended.err)
-    ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount",
-                           "/k", "--remote", "oci://127.0.0.1:1/k")
-    equal(ended.status, 1)
+    ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount", "/k",
+                           "--remote", "oci://127.0.0.1:1/k", status=1)
     require("cannot connect" in ended.err, ended.err)
     equal([left for left in os.listdir(scene.folder)
            if left.startswith(".tkbundle-archive")], [])
@@ -298,8 +290,7 @@ def triton(scene, *before, **env):
     if not os.path.exists(python):
         raise Skip("there is no Triton in build/venv")
     ended = scene.go([*before, python, STOCK, "compile"],
-                     env={"PYTHONDONTWRITEBYTECODE": "1", **env})
-    equal(ended.status, 0, ended.err)
+                     env={"PYTHONDONTWRITEBYTECODE": "1", **env}, status=0)
     return re.findall(r"^(compiled|found)", ended.out, re.M)
 
 
@@ -371,9 +362,7 @@ def mounted_vllm(scene, place, folder="bundle", edit=None):
 
 def started(scene, before, place, script, **env):
     line = scene.line_of("sh", "-c", script, options=["--cache", place, "--push", "never"])
-    ended = scene.go([*before, *line], env=env)
-    equal(ended.status, 0, ended.err)
-    return ended
+    return scene.go([*before, *line], env=env, status=0)
 
 
 SHOW = 'echo "$VLLM_CACHE_ROOT $TRITON_CACHE_DIR" && echo new >"$VLLM_CACHE_ROOT/new"'
@@ -419,8 +408,7 @@ def _(scene):
         path = os.path.join(tree, traits)
         text = read(path).decode()
         require("true" in text, text)
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(text.replace("true", "null", 1))
+        scene.write(path, text.replace("true", "null", 1))
 
     _root, first = mounted_vllm(scene, place)
     _root, second = mounted_vllm(scene, place, "other", edit)
@@ -478,13 +466,10 @@ def _(scene):
     with registry(scene, deletes=False) as port:
         remote = f"oci://127.0.0.1:{port}/team/kernels"
         for key in "5DJU", "CPSM":
-            ended = scene.tkbundle("push", "model", source, "--key", key,
-                                   "--remote", remote)
-            equal(ended.status, 0, ended.err)
+            scene.tkbundle("push", "model", source, "--key", key, "--remote", remote)
         time.sleep(2)  # then both are older than nothing
-        ended = scene.tkbundle("gc", "--remote", remote, "--max-age", "0s")
+        ended = scene.tkbundle("gc", "--remote", remote, "--max-age", "0s", status=4)
         told = ended.err.splitlines()
-        equal(ended.status, 4, ended.err)
         equal(len(told), 2, ended.err)
         for line in told:
             require(re.search("record [0-9a-f]{12} of ref 'model' stays: "
@@ -492,14 +477,11 @@ def _(scene):
                     line)
         require(ended.out.startswith("removed 0 blobs (0 B), kept 2 (") and
                 "refused 2" in ended.out, ended.out)
-        ended = scene.tkbundle("gc", "--remote", remote, "--max-size", "0",
-                               "--json")
-        equal(ended.status, 4, ended.err)
+        ended = scene.tkbundle("gc", "--remote", remote, "--max-size", "0", "--json",
+                               status=4)
         document = json.loads(ended.out)
         equal(document["refused"], 2)
         equal([(item["ref"], len(item["digest"])) for item in
                document["refused_items"]], [("model", 64)] * 2)
         equal(document["removed_items"], [])
-        ended = scene.tkbundle("pull", "model", scene.path("out"), "--remote",
-                               remote)
-        equal(ended.status, 0, ended.err)
+        scene.tkbundle("pull", "model", scene.path("out"), "--remote", remote)

@@ -25,10 +25,8 @@ def environment_of(here, remote=None, env=None):
 
 
 def use(here, *words, **more):
-    ended = here.go([sys.executable, USER, *words],
-                    env=environment_of(here, **more))
-    equal(ended.status, 0, ended.err)
-    return ended
+    return here.go([sys.executable, USER, *words], env=environment_of(here, **more),
+                   status=0)
 
 
 def found(ended):
@@ -78,11 +76,9 @@ def _(here):
 @test("graphs in a remote are cleaned up and checked as kernels are")
 def _(here):
     use(here)
-    ended = here.tkbundle("gc", "--remote", here.remote, "--max-age", "1h")
-    equal(ended.status, 0, ended.err)
+    here.tkbundle("gc", "--remote", here.remote, "--max-age", "1h")
     equal(found(use(here)), GRAPHS)
-    ended = here.tkbundle("gc", "--remote", here.remote, "--max-size", "0")
-    equal(ended.status, 0, ended.err)
+    here.tkbundle("gc", "--remote", here.remote, "--max-size", "0")
     equal(found(use(here)), 0)
 
 
@@ -401,10 +397,8 @@ def _(here):
 @test("a PyTorch without such caches is one warning, that names the version")
 def _(here):
     folder = here.path("old", "torch", "_inductor")
-    os.makedirs(folder)
-    with open(os.path.join(folder, "remote_cache.py"), "w",
-              encoding="utf-8") as file:
-        file.write("class RemoteFxGraphCache: pass\n")
+    here.write(os.path.join(folder, "remote_cache.py"),
+               "class RemoteFxGraphCache: pass\n")
     code = ("import tkbundle.inductor; tkbundle.inductor.install()\n"
             "import torch._inductor.remote_cache")
     ended = here.go([sys.executable, "-c", code], env={

@@ -120,7 +120,7 @@ with tkbundle.recording(root) as r:
     report = r.push("a/b", remote)
 assert report.pushed == 1, report
 """, here.fixture(), here.remote)
-    ended = here.tkbundle("ls", "k.tkb", "--launchers", "--json")
+    ended = here.tkbundle("ls", "k.tkb", "--launchers", "--json", status=None)
     require('"cache key"' in ended.out or ended.status != 0, ended.out)
 
 
@@ -154,7 +154,7 @@ with tkbundle.recording(root) as r:
     r.put(keys[0])
     r.collect_later("last.tkb")  # and the interpreter ends
 """, here.fixture())
-    require(here.tkbundle("verify", "last.tkb").status == 0, "last.tkb is not whole")
+    here.tkbundle("verify", "last.tkb")
 
 
 @test("a recording that ends while a thread packs it lives until that is done")
@@ -330,8 +330,7 @@ failure(tkbundle.Invalid, tkbundle.pull, "../x", "out", remote)
 
 @test("under a policy, pull fetches nothing, for it checks no signature")
 def _(here):
-    here.write("policy", "unsigned = refuse\n")
-    os.chmod(here.path("policy"), 0o600)
+    here.write("policy", "unsigned = refuse\n", 0o600)
     code = """
 root, remote, policy = sys.argv[1:]
 tkbundle.push("a/b", root, remote)
@@ -424,16 +423,13 @@ def _(here):
     ended = here.go([sys.executable, "-m", "tkbundle", "ls", here.fixture()],
                     env={"PYTHONPATH": os.path.join(os.path.dirname(
                         __file__), "..", "..", "python"),
-                        "TKBUNDLE_LIBRARY": os.path.dirname(here.program)})
-    equal(ended.status, 0, ended.err)
+                        "TKBUNDLE_LIBRARY": os.path.dirname(here.program)}, status=0)
     require(ended.out.count("add_kernel") >= 1 and KERNELS, ended.out)
 
 
 @test("the module gives the program Python's usual signals, and an import is none")
 def _(here):
-    os.mkdir(here.path("bin"))
-    here.write("bin/tkbundle", "#!/bin/sh\ngrep SigIgn /proc/self/status\n")
-    os.chmod(here.path("bin", "tkbundle"), 0o755)
+    here.write("bin/tkbundle", "#!/bin/sh\ngrep SigIgn /proc/self/status\n", 0o755)
     env = {"TKBUNDLE_LIBRARY": here.path("bin")}
     ended = python(here, "import runpy\n"
                    "runpy.run_module('tkbundle', run_name='__main__')", env=env)
@@ -446,12 +442,9 @@ def _(here):
 
 @test("certifi's authorities are handed on, and the package is not imported")
 def _(here):
-    os.makedirs(here.path("packages", "certifi"))
-    os.mkdir(here.path("bin"))
     here.write("packages/certifi/__init__.py", "raise RuntimeError('imported')\n")
     here.write("packages/certifi/cacert.pem", "")
-    here.write("bin/tkbundle", '#!/bin/sh\necho "$TKBUNDLE_FALLBACK_CAFILE"\n')
-    os.chmod(here.path("bin", "tkbundle"), 0o755)
+    here.write("bin/tkbundle", '#!/bin/sh\necho "$TKBUNDLE_FALLBACK_CAFILE"\n', 0o755)
     wanted = here.path("packages", "certifi", "cacert.pem")
     package = os.path.join(os.path.dirname(__file__), "..", "..", "python")
     env = {"PYTHONPATH": f"{here.path('packages')}:{package}",

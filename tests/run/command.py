@@ -26,31 +26,29 @@ print(sorted(item for item in os.environ.items()
 @test("it exits as the command does")
 def _(scene):
     for status in (0, 1, 7, 126, 255):
-        equal(scene.shell(f"exit {status}").status, status)
+        scene.shell(f"exit {status}", status=status)
 
 
 @test("a command that dies of a signal gives 128 and its number")
 def _(scene):
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV,
                    signal.SIGINT):
-        equal(scene.shell(f"kill -{int(number)} $$").status, 128 + number)
+        scene.shell(f"kill -{int(number)} $$", status=128 + number)
 
 
 @test("a command that is not there gives 127, and one that is no program 126")
 def _(scene):
     # A folder of the PATH that cannot be read would make it 126.
     path = {"PATH": "/usr/bin:/bin"}
-    ended = scene.run("no-such-command", env=path)
-    equal(ended.status, 127)
+    ended = scene.run("no-such-command", env=path, status=127)
     require("cannot run 'no-such-command': No such file" in ended.err,
             ended.err)
     scene.write("text", "no program")
-    equal(scene.run("./text").status, 126)
+    scene.run("./text", status=126)
     for push in ("never", "on-exit"):
         options = ["--push", push]
-        equal(scene.run("./text", options=options).status, 126)
-        equal(scene.run("no-such-command", options=options,
-                        env=path).status, 127)
+        scene.run("./text", options=options, status=126)
+        scene.run("no-such-command", options=options, env=path, status=127)
 
 
 @test("the command's words are its own")
@@ -68,7 +66,7 @@ def _(scene):
     ended = scene.go(scene.line_of())
     equal((ended.status, ended.out), (2, ""))
     require("COMMAND is missing" in ended.err, ended.err)
-    equal(scene.run("true", options=["--wait", "soon"]).status, 2)
+    scene.run("true", options=["--wait", "soon"], status=2)
 
 
 @test("the command reads all of standard input, which nobody else touches")

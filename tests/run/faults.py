@@ -96,8 +96,7 @@ def _(scene):
         require("pull: " in ended.reason(), ended.err)
     line = scene.line_of("sh", "-c", "exit 3")
     line[line.index("a/b")] = "../b"
-    ended = scene.go(line)
-    equal(ended.status, 3)
+    ended = scene.go(line, status=3)
     require("pull: " in ended.reason(), ended.err)
 
 
@@ -298,10 +297,8 @@ def all_keepers(root):
 @test("a limit on memory is no reason not to run the command")
 def _(scene):
     need("prlimit")
-    ended = scene.shell("exit 3", before=["prlimit", "--fsize=1000"])
-    equal(ended.status, 3)
-    ended = scene.shell("exit 3", before=["prlimit", "--nofile=4"])
-    equal(ended.status, 3, ended.err)
+    scene.shell("exit 3", before=["prlimit", "--fsize=1000"], status=3)
+    scene.shell("exit 3", before=["prlimit", "--nofile=4"], status=3)
 
 
 @test("nobody is left behind")
@@ -329,7 +326,7 @@ def _(scene):
 
         def verb(*words):
             ended = scene.tkbundle(*words, **bound)
-            equal((ended.status, ended.err), (0, ""), words)
+            equal(ended.err, "", words)
             return ended.out
 
         for profile in "lean", "full":
@@ -372,8 +369,7 @@ def _(scene):
     before, libraries = without_proc(scene)
     bundle, config, asked = map(scene.path, ("a.tkb", "config", "asked"))
     scene.tkbundle("collect", scene.fixture(), "-o", bundle)
-    with open(config, "w", encoding="utf-8") as file:
-        file.write(f"[default]\ncredential_process = touch {asked}\n")
+    scene.write(config, f"[default]\ncredential_process = touch {asked}\n")
     for refused in (), NEWER:
         bound = {"preexec_fn": refusing(errno.ENOSYS, *refused), "env": {
             **libraries, "AWS_CONFIG_FILE": config,
@@ -391,9 +387,8 @@ def _(scene):
     need("strace")
     scene.tkbundle("collect", scene.fixture(), "-o", "all.tkb")
     trace = scene.path("trace")
-    ended = scene.go(["strace", "-f", "-o", trace, "-e", "trace=unlinkat", "-e",
-                      "inject=unlinkat:error=ENOTEMPTY:when=2", scene.program,
-                      "emit", "all.tkb", "cache"])
-    equal(ended.status, 0, ended.err)
+    scene.go(["strace", "-f", "-o", trace, "-e", "trace=unlinkat", "-e",
+              "inject=unlinkat:error=ENOTEMPTY:when=2", scene.program,
+              "emit", "all.tkb", "cache"], status=0)
     require("AT_REMOVEDIR) = -1 ENOTEMPTY" in scene.read("trace"))
     equal(glob.glob(scene.path("cache", ".tkbundle", "stage-*")), [])

@@ -222,8 +222,7 @@ def _(scene):
         for push in ("never", "always"):
             ended = scene.run(word, env={"PATH": "/usr/bin:/bin"}, options=[
                 "--json", "--cache", f"of-{status}", "--push", push,
-                "--metrics", "figures"])
-            equal(ended.status, status)
+                "--metrics", "figures"], status=status)
             first, last = map(json.loads, ended.err.splitlines())
             equal((first["event"], last["event"]), ("start", "end"))
             equal((last["status"], last["reasons"]), (status, [
@@ -236,8 +235,7 @@ def _(scene):
 
 @test("a --refresh without --metrics is refused, and nothing is run")
 def _(scene):
-    ended = scene.shell("touch on", options=["--refresh", "1s"])
-    equal(ended.status, 2)
+    ended = scene.shell("touch on", options=["--refresh", "1s"], status=2)
     require("'--refresh' needs '--metrics'" in ended.err, ended.err)
     require(not os.path.exists(scene.path("on")), "the command ran")
 
@@ -326,7 +324,7 @@ def _(scene):
             os.unlink(path)
     note("KernelsEvicted", gauges_while("true"))
     scene.tkbundle("pull", "a/b", "evicted", "--remote", scene.remote,
-                   "--metrics", "pull.prom")
+                   "--metrics", "pull.prom", status=4)
     note("KernelsEvicted", gauges_of(scene.path("pull.prom")))
     equal(fired, set(rules))
 

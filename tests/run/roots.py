@@ -25,7 +25,7 @@ def warm_root(scene):
     """A root whose group files name it, as after an emit."""
     scene.tkbundle("collect", scene.fixture(), "-o", "all.tkb")
     root = scene.path("image", "cache")
-    equal(scene.tkbundle("emit", "all.tkb", root).status, 0)
+    scene.tkbundle("emit", "all.tkb", root)
     shutil.rmtree(os.path.join(root, ".tkbundle"), ignore_errors=True)
     return root
 
@@ -102,9 +102,8 @@ def _(scene):
     equal(count, str(KERNELS))
 
 
-@test("a folder of somebody else's is not taken as the other root")
-def _(scene):
-    root = warm_root(scene)
+@test("a folder of somebody else's is not taken as the other root", warm_root)
+def _(scene, root):
     os.makedirs(beside(root))
     os.chmod(beside(root), 0o777)
     ended = scene.shell("echo $TRITON_CACHE_DIR", options=["--cache", root],
@@ -112,18 +111,16 @@ def _(scene):
     require(ended.out.startswith(scene.path("tkbundle-")), ended.out)
 
 
-@test("a pull emits into the other root, and that is whole")
-def _(scene):
-    root = warm_root(scene)
+@test("a pull emits into the other root, and that is whole", warm_root)
+def _(scene, root):
     scene.fill()
     victim = sorted(glob.glob(os.path.join(root, "*", "__grp__*")))[0]
     shutil.rmtree(os.path.dirname(victim))
     ended = scene.shell(reader(), options=["--cache", root],
                         before=read_only(scene, root))
     equal((ended.status, ended.out), (0, f"{KERNELS}\n"), ended.err)
-    verified = scene.tkbundle("verify", beside(root))
-    equal(verified.status, 0, verified.out, verified.err)
-    equal(scene.tkbundle("collect", beside(root), "-o", "b.tkb").status, 0)
+    scene.tkbundle("verify", beside(root))
+    scene.tkbundle("collect", beside(root), "-o", "b.tkb")
     require(json.loads(scene.tkbundle("ls", "--json", "b.tkb").out), "empty")
 
 
@@ -141,17 +138,15 @@ def _(scene):
     equal(again.out, f"{ENTRIES}\n")
 
 
-@test("a compiler can write into a linked entry")
-def _(scene):
-    root = warm_root(scene)
+@test("a compiler can write into a linked entry", warm_root)
+def _(scene, root):
     script = ("cd $TRITON_CACHE_DIR && for f in */*.json; do "
               "mkdir $(dirname $f)/tmp.pid_1 && "
               "echo {} >$(dirname $f)/tmp.pid_1/x && "
               "mv $(dirname $f)/tmp.pid_1/x $f && "
               "rmdir $(dirname $f)/tmp.pid_1 || exit 1; done")
-    ended = scene.shell(script, options=["--cache", root],
-                        before=read_only(scene, root))
-    equal(ended.status, 0, ended.err)
+    scene.shell(script, options=["--cache", root],
+                before=read_only(scene, root), status=0)
 
 
 @test("what is not whole in a root that cannot be written is not linked")
@@ -181,7 +176,7 @@ def _(scene):
 def _(scene):
     scene.tkbundle("collect", scene.fixture(), "-o", "all.tkb")
     root = scene.path("torchinductor_x")
-    equal(scene.tkbundle("emit", "all.tkb", root, "--device", "1").status, 0)
+    scene.tkbundle("emit", "all.tkb", root, "--device", "1")
     ended = scene.shell("echo $TORCHINDUCTOR_CACHE_DIR; " +
                         reader("$TORCHINDUCTOR_CACHE_DIR/triton/1"),
                         options=["--cache", root],

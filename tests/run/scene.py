@@ -38,9 +38,11 @@ class Skip(Exception):
     """It cannot be told here."""
 
 
-def test(sentence):
+def test(sentence, *givers):
+    """Add a test, which gets its scene, and what each of `givers` makes of that."""
     def add(function):
-        tests.append((sentence, function))
+        tests.append((sentence, lambda scene: function(
+            scene, *(give(scene) for give in givers))))
         return function
     return add
 
@@ -53,6 +55,16 @@ def require(holds, *details):
 def read(path):
     with open(path, "rb") as file:
         return file.read()
+
+
+def write(path, data, mode=None):
+    """Write a file, and make its folder; returns its path."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+    if mode is not None:
+        os.chmod(path, mode)
+    return path
 
 
 def files_below(root):
@@ -177,10 +189,8 @@ class Scene:
     def path(self, *names):
         return os.path.join(self.folder, *names)
 
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
+    def write(self, name, data, mode=None):
+        return write(self.path(name), data, mode)
 
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
@@ -195,9 +205,8 @@ class Scene:
 
     def fill(self, **options):
         """Push the fixture to the ref."""
-        ended = self.tkbundle("push", "a/b", self.fixture("filling"),
-                              "--remote", self.remote, **options)
-        equal(ended.status, 0, ended.err)
+        self.tkbundle("push", "a/b", self.fixture("filling"), "--remote",
+                      self.remote, **options)
 
     def line_of(self, *command, options=(), remote=None):
         # Machines that run tests are busy.
@@ -205,8 +214,8 @@ class Scene:
         return [self.program, "run", "--ref", "a/b", "--remote",
                 remote or self.remote, *wait, *options, "--", *command]
 
-    def tkbundle(self, *words, env=None, **more):
-        return self.go([self.program, *words], env=env, **more)
+    def tkbundle(self, *words, status=0, **more):
+        return self.go([self.program, *words], status=status, **more)
 
     def run(self, *command, options=(), remote=None, before=(), **more):
         return self.go([*before, *self.line_of(*command, options=options,
@@ -215,15 +224,20 @@ class Scene:
     def shell(self, script, **more):
         return self.run("sh", "-c", script, **more)
 
-    def go(self, line, env=None, stdin=subprocess.DEVNULL, data=None, **more):
+    def go(self, line, env=None, stdin=subprocess.DEVNULL, data=None,
+           status=None, **more):
+        """Run a command to its end; it must exit with `status`, if that is not None."""
         begin = time.monotonic()
         ended = subprocess.run(
             line, env={**self.environment, **(env or {})}, cwd=self.folder,
             timeout=TIMEOUT_S, check=False, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, input=data,
             **({} if data is not None else {"stdin": stdin}), **more)
-        return Ended(ended.returncode, ended.stdout.decode(),
+        told = Ended(ended.returncode, ended.stdout.decode(),
                      ended.stderr.decode(), time.monotonic() - begin)
+        if status is not None:
+            equal(told.status, status, line, told.err, told.out)
+        return told
 
     def start(self, *command, options=(), remote=None, env=None, before=(),
               **more):

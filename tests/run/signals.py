@@ -192,8 +192,7 @@ def _(scene):
 
 @test("an orphan that lives on does not hold it")
 def _(scene):
-    ended = scene.shell("sh -c 'exec sleep 5 >&- 2>&-' & exit 3")
-    equal(ended.status, 3)
+    ended = scene.shell("sh -c 'exec sleep 5 >&- 2>&-' & exit 3", status=3)
     require(ended.seconds < 4, ended.seconds)
 
 
@@ -214,9 +213,8 @@ def _(scene):
     for script, status in (("exit 5", 5), ("kill -TERM $$", 143),
                            ("kill -INT $$", 130)):
         for push in ("always", "never"):
-            ended = scene.shell(script, before=CONTAINER,
-                                options=["--push", push])
-            equal(ended.status, status, ended.err)
+            scene.shell(script, before=CONTAINER, options=["--push", push],
+                        status=status)
 
 
 @test("as process 1 it forwards what would be ignored, and reaps")

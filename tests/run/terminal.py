@@ -158,8 +158,7 @@ def _(scene):
 def _(scene):
     # Not a shell: dash makes its children by vfork(), and one that is stopped before it
     # is another program leaves dash waiting for that, not stopped.
-    with open(scene.path("tick.py"), "w", encoding="utf-8") as file:
-        file.write(TICK)
+    scene.write("tick.py", TICK)
     with shell(scene) as bash:
         bash.type(quoted(scene, sys.executable, "-S", "tick.py") + "\n")
         # Before the job runs, the shell itself has the terminal, and ignores it.

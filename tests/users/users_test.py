@@ -140,27 +140,24 @@ class House:
         require(f"verified {ENTRIES} entries" in verified, verified)
 
 
-@test("what root makes below a folder for all can be written by all")
-def _(given):
-    house = House(given)
+@test("what root makes below a folder for all can be written by all", House)
+def _(given, house):
     root = os.path.join(house.folder(0o777), "a", "triton")
     house.tkbundle("emit", house.bundle, root)
     equal(mode_of(root, "..") & 0o777, 0o777)
     house.check_served(root)
 
 
-@test("a pull as root leaves a server what it can write")
-def _(given):
-    house = House(given)
+@test("a pull as root leaves a server what it can write", House)
+def _(given, house):
     given.fill()
     root = os.path.join(house.folder(0o777), "triton")
     house.tkbundle("pull", "a/b", root, "--remote", given.remote)
     house.check_served(root)
 
 
-@test("a run as root leaves a root that a server can write")
-def _(given):
-    house = House(given)
+@test("a run as root leaves a root that a server can write", House)
+def _(given, house):
     root = os.path.join(house.folder(0o777), "triton")
     house.tkbundle("run", "--ref", "a/b", "--remote", given.remote, "--wait",
                    "30s", "--cache", root, "--", "true")
@@ -168,9 +165,8 @@ def _(given):
     equal(house.serve(root.replace(".tkbundle", "")).count("Permission"), 0)
 
 
-@test("a run places no cache in a folder that another user has made")
-def _(given):
-    house = House(given)
+@test("a run places no cache in a folder that another user has made", House)
+def _(given, house):
     house.environment.update(HOME="/nonexistent", TMPDIR=house.folder(0o1777))
     words = ("run", "--engine", "triton", "--ref", "a/b", "--", "sh", "-c",
              'echo "at $TRITON_CACHE_DIR, $TKBUNDLE_REMOTE"')
@@ -187,9 +183,8 @@ def _(given):
         equal(house.run(["rm", "-r", own], user=OTHER).stdout, "")
 
 
-@test("a relocate as root leaves what it writes to those of the root")
-def _(given):
-    house = House(given)
+@test("a relocate as root leaves what it writes to those of the root", House)
+def _(given, house):
     root = given.fixture("moved")
     os.chmod(given.path("moved"), 0o755)
     os.chmod(given.path("moved", ".triton"), 0o755)
@@ -201,18 +196,16 @@ def _(given):
     equal(house.serve(root), "")
 
 
-@test("the folders of Inductor's devices can be written by all, too")
-def _(given):
-    house = House(given)
+@test("the folders of Inductor's devices can be written by all, too", House)
+def _(given, house):
     top = os.path.join(house.folder(0o777), "inductor")
     house.tkbundle("emit", house.bundle, top, "--layout", "inductor")
     equal([mode_of(top), mode_of(top, "triton")], [0o777, 0o777])
     house.check_served(os.path.join(top, "triton", "0"))
 
 
-@test("what root makes in a sticky folder can be added to by all")
-def _(given):
-    house = House(given)
+@test("what root makes in a sticky folder can be added to by all", House)
+def _(given, house):
     root = os.path.join(house.folder(0o1777), "a", "triton")
     house.tkbundle("emit", house.bundle, root)
     for path in (os.path.dirname(root), *own_files(root)):
@@ -228,9 +221,8 @@ def _(given):
             "not whole")
 
 
-@test("what root makes in a sticky folder is replaced by nobody")
-def _(given):
-    house = House(given)
+@test("what root makes in a sticky folder is replaced by nobody", House)
+def _(given, house):
     own = house.folder(0o700, OTHER, OTHER, "own")
     for mode in (0o1777, 0o1770):
         root = os.path.join(house.folder(mode, 0, TEAM, oct(mode)), "triton")
@@ -246,9 +238,8 @@ def _(given):
         house.tkbundle("verify", root)
 
 
-@test("in a sticky folder, what a user makes is his own")
-def _(given):
-    house = House(given)
+@test("in a sticky folder, what a user makes is his own", House)
+def _(given, house):
     root = os.path.join(house.folder(0o1777), "triton")
     house.tkbundle("emit", house.bundle, root, user=SERVER)
     equal(mode_of(root), 0o755)
@@ -257,9 +248,8 @@ def _(given):
     require("Permission" in house.serve(root, user=OTHER), "it is open")
 
 
-@test("a sticky root is written by all, and each entry by its writer")
-def _(given):
-    house = House(given)
+@test("a sticky root is written by all, and each entry by its writer", House)
+def _(given, house):
     root = house.folder(0o1777)
     keys = sorted(os.listdir(given.path("again", ".triton", "cache")))
     house.tkbundle("emit", house.bundle, root, "--key", keys[0], user=SERVER)
@@ -270,9 +260,8 @@ def _(given):
     equal({mode_of(root, key) for key in keys}, {0o755})
 
 
-@test("below a folder that only its owner writes, the umask counts")
-def _(given):
-    house = House(given)
+@test("below a folder that only its owner writes, the umask counts", House)
+def _(given, house):
     parent = house.folder(0o755)
     for umask, mode in ((0o022, 0o755), (0o077, 0o700), (0o002, 0o775)):
         root = os.path.join(parent, oct(umask))
@@ -282,9 +271,8 @@ def _(given):
             equal((mode_of(path), owner_of(path)), (wanted, (0, 0)), path)
 
 
-@test("what root makes below a user's folder is that user's")
-def _(given):
-    house = House(given)
+@test("what root makes below a user's folder is that user's", House)
+def _(given, house):
     root = os.path.join(house.folder(0o755, SERVER, TEAM), "b", "triton")
     house.tkbundle("emit", house.bundle, root, umask=0o077)
     for path in [os.path.dirname(root), *own_files(root)]:
@@ -293,9 +281,8 @@ def _(given):
     house.check_served(root)
 
 
-@test("what root makes below a group's folder is that group's")
-def _(given):
-    house = House(given)
+@test("what root makes below a group's folder is that group's", House)
+def _(given, house):
     for mode in (0o770, 0o2775):
         root = os.path.join(house.folder(mode, 0, TEAM, oct(mode)), "triton")
         house.tkbundle("emit", house.bundle, root)
@@ -307,9 +294,8 @@ def _(given):
         house.check_served(root, groups=[TEAM])
 
 
-@test("a user of a group leaves what others of it can write")
-def _(given):
-    house = House(given)
+@test("a user of a group leaves what others of it can write", House)
+def _(given, house):
     parent = house.folder(0o770, 0, TEAM)
     root = os.path.join(parent, "triton")
     house.tkbundle("emit", house.bundle, root, user=OTHER, groups=[TEAM],
@@ -319,9 +305,8 @@ def _(given):
     house.tkbundle("emit", house.bundle, root, user=SERVER, groups=[TEAM])
 
 
-@test("the rights of a group are given to no other")
-def _(given):
-    house = House(given)
+@test("the rights of a group are given to no other", House)
+def _(given, house):
     root = os.path.join(house.folder(0o773, 0, TEAM), "triton")
     house.tkbundle("emit", house.bundle, root, user=OTHER, umask=0o077)
     equal((mode_of(root), owner_of(root)), (0o733, (OTHER, OTHER)))
@@ -341,9 +326,8 @@ def _(given):
     equal(mode_of(root), 0o755)
 
 
-@test("what is there already is changed in no way")
-def _(given):
-    house = House(given)
+@test("what is there already is changed in no way", House)
+def _(given, house):
     parent = house.folder(0o777)
     root = os.path.join(parent, "triton")
     os.makedirs(os.path.join(root, ".tkbundle"))
@@ -356,9 +340,8 @@ def _(given):
         require(mode_of(path) & 0o002 == 0, path, oct(mode_of(path)))
 
 
-@test("a link in the place of a new folder leads nowhere")
-def _(given):
-    house = House(given)
+@test("a link in the place of a new folder leads nowhere", House)
+def _(given, house):
     parent = house.folder(0o777)
     victim = house.folder(0o700, name="victim")
     os.symlink(victim, os.path.join(parent, ".tkbundle"))
@@ -366,9 +349,8 @@ def _(given):
     equal((mode_of(victim), os.listdir(victim)), (0o700, []))
 
 
-@test("a folder of a remote is for those whom the remote is for")
-def _(given):
-    house = House(given)
+@test("a folder of a remote is for those whom the remote is for", House)
+def _(given, house):
     remote = house.folder(0o770, 0, TEAM, "remote")
     root = os.path.join(house.folder(0o755), "triton")
     house.tkbundle("emit", house.bundle, root)
@@ -382,9 +364,8 @@ def _(given):
     require(f" {ENTRIES} " in shown, shown)
 
 
-@test("the claims of a tier are for all who write it")
-def _(given):
-    house = House(given)
+@test("the claims of a tier are for all who write it", House)
+def _(given, house):
     given.fill()
     os.chmod(given.path("remote"), 0o755)
     node = house.folder(0o770, 0, TEAM, "node")
@@ -397,9 +378,8 @@ def _(given):
           (0o664, TEAM))
 
 
-@test("two users at once in one root lose nothing, and none is refused")
-def _(given):
-    house = House(given)
+@test("two users at once in one root lose nothing, and none is refused", House)
+def _(given, house):
     parent = house.folder(0o777)
     for turn in range(5):
         root = os.path.join(parent, f"{turn}", "triton")

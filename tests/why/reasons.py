@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 
-from machines import GRAPH, TORCH, VLLM, Machine
+from machines import GRAPH, TORCH, VLLM, Machine, full
 from scene import Skip, equal, files_below, read, require, test
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -28,9 +28,7 @@ def compiling(*words):
 def last(scene, **more):
     """What `why --last` says, as a document and for people."""
     document = scene.tkbundle("why", "--last", "--json", **more)
-    words = scene.tkbundle("why", "--last", **more)
-    equal((document.status, words.status), (0, 0), document.err, words.err)
-    return json.loads(document.out), words.out
+    return json.loads(document.out), scene.tkbundle("why", "--last", **more).out
 
 
 def one_made(scene, reason, *says, **more):
@@ -45,10 +43,9 @@ def one_made(scene, reason, *says, **more):
 
 def kernel_scene(scene, *edits, **more):
     root = scene.fixture("here")
-    equal(scene.tkbundle("relocate", root).status, 0)
-    ended = scene.run(*compiling("kernel", root, KEY, *edits),
-                      options=("--cache", root), **more)
-    equal(ended.status, 0, ended.err)
+    scene.tkbundle("relocate", root)
+    scene.run(*compiling("kernel", root, KEY, *edits), options=("--cache", root), **more,
+              status=0)
     return root
 
 
@@ -120,12 +117,11 @@ def seed_start(what, find, reason, *says):
     def _(scene):
         before, here = find(scene)
         root = scene.fixture("here")
-        equal(scene.tkbundle("relocate", root).status, 0)
+        scene.tkbundle("relocate", root)
         for words, env in ((("-c", "pass"), before),
                            ((COMPILER, "kernel", root, KEY), here)):
-            ended = scene.run(sys.executable, "-B", *words,
-                              options=("--cache", root), env=env)
-            equal(ended.status, 0, ended.err)
+            scene.run(sys.executable, "-B", *words, options=("--cache", root), env=env,
+                      status=0)
         one_made(scene, reason, "what is recorded is equal", *says)
 
 
@@ -175,10 +171,8 @@ def _(scene):
             ("3ZMFR5NZ", (), "ptxas", "PyTorch's in their keys"),
             ("C5SROS2B", (".source", "c5nsflqgsgue", "c5nsflqgsgua"), "unknown",
              "what is recorded is equal (Triton, arch, code, lines")):
-        ended = scene.run(
-            *compiling("kernel", root, key, *edits),
-            options=("--engine", "torch"), env=machine.environment)
-        equal(ended.status, 0, ended.err)
+        scene.run(*compiling("kernel", root, key, *edits), options=("--engine", "torch"),
+                  env=machine.environment, status=0)
         made = one_made(scene, reason, says, env=machine.environment)
         require(("run --engine torch" in made["advice"]) == (reason == "ptxas"), made)
 
@@ -216,12 +210,9 @@ def _(scene):
 def _(scene):
     key = scene.path("ci.pem")
     policy = scene.path("policy")
-    equal(scene.tkbundle("key", "new", key).status, 0)
-    with open(policy, "w", encoding="utf-8") as file:
-        file.write("ci.key = ci.pem.pub\nci.publish = *\n")
-    os.chmod(policy, 0o600)
-    equal(scene.tkbundle("push", "a/b", scene.fixture("pushed"), "--remote",
-                         scene.remote).status, 0)
+    scene.tkbundle("key", "new", key)
+    scene.write(policy, "ci.key = ci.pem.pub\nci.publish = *\n", 0o600)
+    scene.tkbundle("push", "a/b", scene.fixture("pushed"), "--remote", scene.remote)
     start_with_new_kernel(scene, env={"TKBUNDLE_TRUST": policy})
     one_made(scene, "untrusted", "no key of the policy has signed it",
              "tkbundle sign")
@@ -231,8 +222,7 @@ def _(scene):
 def _(scene):
     root = scene.fixture("here")
     other = scene.path("there")
-    equal(scene.tkbundle("push", "a/b", root, "--remote",
-                         scene.remote).status, 0)
+    scene.tkbundle("push", "a/b", root, "--remote", scene.remote)
     blob, = (path for _, path in
              files_below(scene.path("remote", "cas")))
     os.chmod(blob, 0o600)
@@ -253,14 +243,13 @@ def graph_scene(scene, *edits, **more):
     before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
     after = before[:-1] + "b"
     inner = os.path.relpath(machine.path(GRAPH), before)
-    ended = scene.run(
+    scene.run(
         *compiling("folder", before, after, *(
             word for old, new in edits for word in
             (os.path.join(inner, "cache_key_factors.json"), old, new)),
             os.path.join(inner, "vllm_compile_cache.py"),
             os.path.basename(before), os.path.basename(after)),
-        options=("--engine", "vllm"), env={**machine.environment, **more})
-    equal(ended.status, 0, ended.err)
+        options=("--engine", "vllm"), env={**machine.environment, **more}, status=0)
     return machine
 
 
@@ -280,8 +269,7 @@ def _(scene):
     graph = os.path.join(other, GRAPH)
     os.rename(graph, graph + "_2")
     scene.write(os.path.join(graph + "_2", "cache_key_factors.json"), "[")
-    ended = scene.tkbundle("why", GRAPH, machine.tree, other)
-    equal(ended.status, 4)
+    ended = scene.tkbundle("why", GRAPH, machine.tree, other, status=4)
     require(f"left out of B {GRAPH}_2: metadata" in ended.err, ended.err)
     require("nothing like it in B" in ended.out, ended.out)
 
@@ -327,11 +315,10 @@ def seed_inductor(what, old, new, reason):
         machine = Machine(scene, "one", TORCH, engine="torch")
         graph = "fxgraph/aw/fawyouikxz3vy4wohrkdtafraxbgxgopb7mqymd7o7e7rmefxde5"
         name, = os.listdir(machine.path(graph))
-        ended = scene.run(
+        scene.run(
             *compiling("folder", machine.path(graph),
                        machine.path(graph[:-1] + "6"), name, old, new),
-            options=("--engine", "torch"), env=machine.environment)
-        equal(ended.status, 0, ended.err)
+            options=("--engine", "torch"), env=machine.environment, status=0)
         one_made(scene, reason, new[:20], env=machine.environment)
 
 
@@ -342,9 +329,8 @@ seed_inductor("another setting", "inductor_config[verbose_progress]: False",
 
 
 def seed_tuned(what, here, reason, *says):
-    @test(f"what was tuned with {what}: the page says '{reason}'")
-    def _(scene):
-        first = Machine(scene, "first", VLLM)
+    @test(f"what was tuned with {what}: the page says '{reason}'", full)
+    def _(scene, first):
         first.push(env={"TKBUNDLE_GPU": "NVIDIA H200,580"})
         unit = next(path for _, path in files_below(first.tree)
                     if path.endswith(".best_config"))
@@ -352,11 +338,9 @@ def seed_tuned(what, here, reason, *says):
         # run may have chosen another place for the tree.
         root = f"${{VLLM_CACHE_ROOT:-{second.tree}}}"
         there = os.path.join(root, os.path.relpath(unit, first.tree))
-        ended = scene.shell(
-            f'mkdir -p "{os.path.dirname(there)}" && cp "{unit}" "{there}"',
-            options=("--engine", "vllm"),
-            env={**second.environment, "TKBUNDLE_GPU": here})
-        equal(ended.status, 0, ended.err)
+        scene.shell(f'mkdir -p "{os.path.dirname(there)}" && cp "{unit}" "{there}"',
+                    options=("--engine", "vllm"),
+                    env={**second.environment, "TKBUNDLE_GPU": here}, status=0)
         made = one_made(scene, reason, *says, env=second.environment)
         equal(made["kind"], "vllm")
 
@@ -376,14 +360,14 @@ def compile_graphs(scene, member, first, *starts):
     inner = os.path.relpath(machine.path(GRAPH), before)
     for variables, old, new in zip(starts, (first, "0"), ("0", "1")):
         after = before[:-1] + new
-        ended = scene.run(
+        scene.run(
             *compiling("folder", before, after,
                        os.path.join(inner, "cache_key_factors.json"),
                        f'"{member}": "{old}', f'"{member}": "{new}',
                        os.path.join(inner, "vllm_compile_cache.py"),
                        os.path.basename(before), os.path.basename(after)),
-            options=("--engine", "vllm"), env={**machine.environment, **variables})
-        equal(ended.status, 0, ended.err)
+            options=("--engine", "vllm"), env={**machine.environment, **variables},
+            status=0)
         before = after
     return machine.environment
 
@@ -431,8 +415,7 @@ def _(scene):
         if key != "SAME":
             other["made"] = [{**text["made"][0], "key": key}]
         path = os.path.join(folder, f"{other['time_ms']}-{rank}.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(other, file)
+        scene.write(path, json.dumps(other))
     document, words = last(scene)
     equal((document["runs"], document["compiled"], document["reasons"]),
           (3, 2, {"ptxas": 2}), words)
@@ -459,11 +442,9 @@ VENV = os.path.join(HERE, "..", "..", "build", "venv")
 def compile_kernel(scene, root, text=KERNEL, block=1024, words=(), **env):
     """With the real Triton; returns the cache."""
     path = scene.write(f"{root}.py", text)
-    ended = scene.tkbundle(
-        "compile", f"{path}:add_kernel", "--target", "cuda:90", "--cache",
-        scene.path(root), "--python", os.path.join(VENV, "bin", "python3"),
-        "--signature", SIGNATURE.format(block), *words, env=env)
-    equal(ended.status, 0, ended.err)
+    scene.tkbundle("compile", f"{path}:add_kernel", "--target", "cuda:90", "--cache",
+                   scene.path(root), "--python", os.path.join(VENV, "bin", "python3"),
+                   "--signature", SIGNATURE.format(block), *words, env=env)
     return scene.path(root)
 
 
@@ -493,8 +474,7 @@ def _(scene):
              {"text": KERNEL.replace("at < n)\n    tl", "at < n)  # a\n    tl")}),
             ("Triton: 3.6.0 in A, 3.3.1 in B", {"PYTHONPATH": older}))):
         ended = scene.tkbundle("why", "add_kernel", base,
-                               compile_kernel(scene, f"b{number}", **more))
-        equal(ended.status, 4, ended.err)
+                               compile_kernel(scene, f"b{number}", **more), status=4)
         require(says in ended.out, says, ended.out)
 
 
@@ -505,15 +485,13 @@ def _(scene):
         raise Skip("./bootstrap test makes a folder with Tritons")
     python = os.path.abspath(os.path.join(VENV, "bin", "python3"))
     other = scene.write("python", f"#!/bin/sh\nPYTHONPATH='{os.path.abspath(older)}' "
-                        f"exec '{python}' \"$@\"\n")
-    os.chmod(other, 0o755)
+                        f"exec '{python}' \"$@\"\n", 0o755)
     item = {"file": scene.write("both.py", KERNEL), "kernel": "add_kernel",
             "signature": SIGNATURE.format(64)}
     both = scene.write("both.json", json.dumps(
         [{**item, "python": python}, {**item, "python": other}]))
     root = scene.path("both")
-    ended = scene.tkbundle("compile", both, "--target", "cuda:90", "--cache", root)
-    equal(ended.status, 0, ended.err)
+    scene.tkbundle("compile", both, "--target", "cuda:90", "--cache", root)
     noted = read(os.path.join(root, ".tkbundle", "makers")).decode()
     keys = [name for name in os.listdir(root) if name in noted]
     equal(len([name for name in os.listdir(root) if len(name) == 52]), 2, noted)
@@ -559,9 +537,8 @@ def two_builds(scene):
                      os.path.join(first, kernel)), one),
             (second, ("kernel", second, KEY), other)):
         os.makedirs(root)
-        ended = scene.run(*compiling(*words), options=("--cache", root),
-                          env={"PYTHONPATH": folder})
-        equal(ended.status, 0, ended.err)
+        scene.run(*compiling(*words), options=("--cache", root),
+                  env={"PYTHONPATH": folder}, status=0)
     return first, second, one_digest, other_digest
 
 
@@ -580,14 +557,13 @@ def _(scene):
     for name in os.listdir(second):
         if name.startswith(KEY):
             shutil.rmtree(os.path.join(second, name))
-    ended = scene.tkbundle("why", "add_kernel", first, second)
-    equal((ended.status, len(own)), (4, 1), ended.err)
+    ended = scene.tkbundle("why", "add_kernel", first, second, status=4)
+    equal(len(own), 1, ended.err)
     require(says in ended.out, ended.out)
     for ref, root in (("a/first", first), ("a/second", second)):
-        equal(scene.tkbundle("push", ref, root, "--remote",
-                             scene.remote).status, 0)
+        scene.tkbundle("push", ref, root, "--remote", scene.remote)
     ended = scene.tkbundle("why", "add_kernel", "a/first", "a/second",
-                           "--remote", scene.remote)
+                           "--remote", scene.remote, status=4)
     require(says in ended.out, ended.out, ended.err)
 
 
@@ -599,8 +575,7 @@ def _(scene):
     require(scene.folder not in noted and "/" not in noted, noted)
     for name in (first, second):
         shutil.rmtree(os.path.join(second, ".tkbundle"), ignore_errors=True)
-        equal(scene.tkbundle("collect", name, "--key", KEY, "-o",
-                             name + ".tkb").status, 0)
+        scene.tkbundle("collect", name, "--key", KEY, "-o", name + ".tkb")
     equal(read(first + ".tkb"), read(second + ".tkb"))
 
 
@@ -615,9 +590,7 @@ def _(scene):
     scene.run("true", options=("--cache", root))
     folder, (first,) = notes(scene)
     for number in range(1, 41):
-        with open(os.path.join(folder, f"{number}-1.json"), "w",
-                  encoding="utf-8") as file:
-            file.write("{}")
+        scene.write(os.path.join(folder, f"{number}-1.json"), "{}")
     scene.run("true", options=("--cache", root))
     _, names = notes(scene)
     equal(len(names), 32)
@@ -664,15 +637,13 @@ def _(scene):
 
 @test("without a note, and with a damaged one, there is one sentence")
 def _(scene):
-    ended = scene.tkbundle("why", "--last")
-    equal(ended.status, 3)
+    ended = scene.tkbundle("why", "--last", status=3)
     require("there is no note of a start" in ended.err, ended.err)
     scene.run("true", options=("--cache", scene.fixture("here")))
     folder, (name,) = notes(scene)
     with open(os.path.join(folder, name), "r+", encoding="utf-8") as file:
         file.truncate(20)
-    ended = scene.tkbundle("why", "--last")
-    equal(ended.status, 5, ended.err)
+    ended = scene.tkbundle("why", "--last", status=5)
     equal(len(ended.err.splitlines()), 1, ended.err)
 
 
@@ -682,14 +653,13 @@ def _(scene):
     scene.run("true", options=("--cache", root))
     scene.run("true", options=("--cache", root), env={"CUDA_HOME": "/opt/x"})
     folder, names = notes(scene)
-    ended = scene.tkbundle("why", "add_kernel",
+    ended = scene.tkbundle("why", "add_kernel", status=4,
                            *(os.path.join(folder, name) for name in names))
     require(re.search(r"env.CUDA_HOME: .* in A, /opt/x in B", ended.out),
             ended.out)
-    equal(ended.status, 4)
     first = os.path.join(folder, names[0])
     ended = scene.tkbundle("why", "add_kernel", first, first)
-    equal((ended.status, ended.out), (0, ""))
+    equal(ended.out, "")
 
 
 @test("of two notes, one lists a kernel that the other start had not to compile")
@@ -700,6 +670,5 @@ def _(scene):
     document = json.loads(read(cold))
     warm = scene.write("warm", json.dumps({**document, "made": []}))
     for one, other, status in ((cold, warm, 4), (warm, cold, 4), (cold, cold, 0)):
-        ended = scene.tkbundle("why", "add_kernel", one, other)
-        equal(ended.status, status, ended.err)
+        ended = scene.tkbundle("why", "add_kernel", one, other, status=status)
         require("add_kernel was compiled in" in ended.out, ended.out)
