@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
-for name in ci release security other; do
-	tkbundle key new $name.pem >/dev/null
-done
-id() {
-	tkbundle key show "$1" --json | json | sed -n 's/.*"id": "\([0-9a-f]*\)".*/\1/p'
-}
+trust ci 'publish = model/* prod/ci'
+trust release 'promote = prod/*'
+key security.pem
+key other.pem
 hide() {
 	sed 's/has no key [0-9a-f]\{12\}/has no key ID/'
 }
 export TKBUNDLE_REMOTE=remote XDG_STATE_HOME=$PWD/state
-cat >policy <<'FILE'
-ci.key = ci.pem.pub
-ci.publish = model/* prod/ci
-release.key = release.pem.pub
-release.promote = prod/*
-FILE
 
 # What counts is not warned of, and without a policy nothing is.
 try tkbundle push model/a cache --sign ci.pem --trust policy
@@ -45,5 +37,5 @@ try tkbundle push model/a cache --sign ci.pem --trust past
 printf '%s\n' 'security.key = security.pem.pub' 'security.revoke = yes' >>policy
 tkbundle revoke --sign security.pem >/dev/null 2>&1
 try tkbundle push model/a cache --sign ci.pem
-tkbundle revoke "$(id ci.pem)" --sign security.pem >/dev/null 2>&1
+tkbundle revoke "$(key_id ci.pem)" --sign security.pem >/dev/null 2>&1
 try tkbundle push model/a cache --sign ci.pem

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
-key ci.pem
-key release.pem
+trust ci 'publish = model/* inbox/*'
+trust release 'promote = prod/*'
+echo inbox = inbox >>policy
 export TKBUNDLE_REMOTE=remote
-cat >policy <<'FILE'
-ci.key = ci.pem.pub
-ci.publish = model/* inbox/*
-release.key = release.pem.pub
-release.promote = prod/*
-inbox = inbox
-FILE
 
 # What has no key goes there, whoever asks for which ref.
 try tkbundle push prod/a cache --trust policy -n

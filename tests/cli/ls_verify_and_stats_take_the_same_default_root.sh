@@ -12,13 +12,7 @@ all() {
 	try_line 'tkbundle stats --json | json | outline'
 	try_line 'tkbundle stats --used | tail -n 1 | sed s/,.*//'
 }
-all
-export TRITON_HOME="$PWD/other"
-all
-export TORCHINDUCTOR_CACHE_DIR="$PWD/inductor"
-all
-export TRITON_CACHE_DIR="$PWD/triton"
-all
+each_root all
 export TRITON_CACHE_DIR="$PWD/none"
 try tkbundle ls
 try tkbundle verify

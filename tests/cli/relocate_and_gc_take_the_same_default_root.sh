@@ -7,10 +7,4 @@ both() {
 	try tkbundle gc -n --max-entries 0 | sed 's/, use unknown//'
 	try tkbundle relocate
 }
-both
-export TRITON_HOME="$PWD/other"
-both
-export TORCHINDUCTOR_CACHE_DIR="$PWD/inductor"
-both
-export TRITON_CACHE_DIR="$PWD/triton"
-both
+each_root both

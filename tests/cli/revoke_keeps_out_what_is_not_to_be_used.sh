@@ -4,21 +4,10 @@ cache cache
 hide() {
 	sed 's/record [0-9a-f]\{12\}/record ID/; s/"sequence":[0-9]*/"sequence":N/'
 }
-id() {
-	tkbundle key show "$1" --json | sed 's/.*"id":"\([0-9a-f]*\)".*/\1/'
-}
-key ci.pem
-key old.pem
-key security.pem --kind p256
+trust ci 'publish = *'
+trust old 'publish = *'
+trust security 'revoke = yes' --kind p256
 export TKBUNDLE_REMOTE=remote XDG_STATE_HOME=$PWD/state
-cat >policy <<'FILE'
-ci.key = ci.pem.pub
-ci.publish = *
-old.key = old.pem.pub
-old.publish = *
-security.key = security.pem.pub
-security.revoke = yes
-FILE
 try tkbundle push model/a cache --sign ci.pem
 try tkbundle push model/b cache --sign old.pem
 
@@ -30,13 +19,13 @@ try tkbundle revoke --sign security.pem
 try tkbundle pull model/a one --trust policy
 
 # A key, a record, all that a ref holds.
-try_line 'tkbundle revoke $(id old.pem) --sign security.pem --json | hide'
+try_line 'tkbundle revoke $(key_id old.pem) --sign security.pem --json | hide'
 try_line 'tkbundle pull model/b two --trust policy 2>&1 | hide'
 try tkbundle pull model/a three --trust policy
 # A list by a key that may not revoke would take the place of that one.
 try tkbundle revoke --sign ci.pem --trust policy
 try_line 'tkbundle pull model/b two --trust policy 2>&1 | hide'
-try_line 'tkbundle revoke $(id security.pem) --sign security.pem --trust policy'
+try_line 'tkbundle revoke $(key_id security.pem) --sign security.pem --trust policy'
 try tkbundle revoke --ref model/a --sign security.pem --expires 7d
 try_line 'tkbundle pull model/a four --trust policy 2>&1 | hide'
 try_line 'sed s/^/unsigned=accept\\n/ policy | head -1 | cat - policy >lax;
@@ -106,8 +95,8 @@ try tkbundle revoke
 try tkbundle push model/d cache --sign ci.pem --key 5DJU --no-compaction
 try_line 'tkbundle revoke $(ls remote/ref/model,d | cut -c -12) --sign security.pem'
 try_line 'tkbundle pull model/d seven --trust policy 2>&1 | hide'
-try_line 'tkbundle revoke $(id ci.pem | cut -c -12) --sign security.pem --trust policy'
+try_line 'tkbundle revoke $(key_id ci.pem | cut -c -12) --sign security.pem --trust policy'
 try tkbundle pull model/c eight --trust policy
-try_line 'tkbundle revoke $(id security.pem | cut -c -8) --sign security.pem 2>&1 |
+try_line 'tkbundle revoke $(key_id security.pem | cut -c -8) --sign security.pem 2>&1 |
 	sed "s/[0-9a-f]\{8\}/DIGITS/"'
 try tkbundle revoke 1234567 --sign security.pem

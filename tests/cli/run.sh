@@ -21,6 +21,8 @@
 #     try_line TEXT         the same for a line of shell
 #     json                  print the document on standard input in many lines
 #     outline               the same without the entries in it
+#     each_root COMMAND...  run it with the home's root, then with others in the
+#                           variables: ./other, ./inductor and ./triton
 #     damage FILE [OFFSET]  flip a byte, counted from the file's end
 #     powerless COMMAND...  run it bound by permissions, as root is not
 #     need_modules          skip the case where the fixtures' modules do not fit
@@ -29,6 +31,10 @@
 #                           its own words are in /proc, and a program that is
 #                           missing is started all the same, and exits with 127
 #     key WORD...           make a key, see `tkbundle key new`, and say nothing
+#     key_id FILE           the identity of a key
+#     trust NAME RIGHT WORD...
+#                           make key NAME.pem, and note it in ./policy with
+#                           RIGHT, such as "publish = *"
 #     save ROOT FILE WORD...
 #                           pack launchers, see ../program/save.c; without
 #                           $TKB_SAVE, which names that program, skip
@@ -129,6 +135,15 @@ outline() {
 	json | grep -v '^     '
 }
 
+each_root() {
+	"$@"
+	for setting in TRITON_HOME=other TORCHINDUCTOR_CACHE_DIR=inductor \
+		TRITON_CACHE_DIR=triton; do
+		export "${setting%=*}=$PWD/${setting#*=}"
+		"$@"
+	done
+}
+
 damage() {
 	"$python" -IS - "$1" "${2-3000}" <<-'END'
 	import sys
@@ -171,6 +186,17 @@ need_own_processes() {
 
 key() {
 	tkbundle key new "$@" >/dev/null
+}
+
+key_id() {
+	tkbundle key show "$1" --json | sed 's/.*"id":"\([0-9a-f]*\)".*/\1/'
+}
+
+trust() {
+	printf '%s.key = %s.pem.pub\n%s.%s\n' "$1" "$1" "$1" "$2" >>policy
+	trusted=$1.pem
+	shift 2
+	key "$trusted" "$@"
 }
 
 save() {

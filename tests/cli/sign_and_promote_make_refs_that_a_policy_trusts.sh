@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
-key ci.pem
-key release.pem --kind p256
+trust ci 'publish = model/*'
+trust release 'promote = prod/*' --kind p256
 echo word >word
 key hidden.pem --passphrase-file word
 export TKBUNDLE_REMOTE=remote
-cat >policy <<'FILE'
-ci.key = ci.pem.pub
-ci.publish = model/*
-release.key = release.pem.pub
-release.promote = prod/*
-FILE
 
 # What somebody pushed without a key, CI signs.
 try tkbundle push model/a cache --key 5DJU

@@ -5,13 +5,7 @@ cache home/.triton/cache
 cache other/.triton/cache
 rm -r inductor/triton/2/5D* home/.triton/cache/CP* other/.triton/cache/QT*
 
-try tkbundle collect -n
-export TRITON_HOME="$PWD/other"
-try tkbundle collect -n
-export TORCHINDUCTOR_CACHE_DIR="$PWD/inductor"
-try tkbundle collect -n
-export TRITON_CACHE_DIR="$PWD/triton"
-try tkbundle collect -n
+each_root try tkbundle collect -n
 try_line 'tkbundle collect -n --json | json | grep \"root\"'
 try tkbundle collect inductor -n
 TRITON_CACHE_DIR= TORCHINDUCTOR_CACHE_DIR= TRITON_HOME= \
