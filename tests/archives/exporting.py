@@ -9,10 +9,9 @@ import signal
 import stat
 import subprocess
 
-from importing import (
-    TORCH, TRITON, VLLM, collect, leftovers, read, take, unpack)
-from scene import (
-    Skip, TIMEOUT_S, equal, files_below, need, require, test, wait_until)
+from importing import TORCH, TRITON, VLLM, collect, read, take, unpack
+from scene import (TIMEOUT_S, UNSHARE, Skip, equal, files_below, need, require,
+                   test, wait_until)
 
 # What unpacks each format.
 FORMATS = {
@@ -45,7 +44,7 @@ def contents(folder):
 
 def export(scene, *words, status=0, **more):
     ended = scene.tkbundle("export", "a.tkb", *words, **more, status=status)
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
     return ended
 
 
@@ -176,7 +175,7 @@ def _(scene):
         ended = scene.tkbundle("export", "a.tkb", "-o", "x.zip", "--root", root,
                                status=None)
         require(ended.status in (0, 1), ended.err)
-        equal(leftovers(scene), [])
+        equal(scene.leftovers(), [])
 
 
 @test("of a damaged bundle there is no archive, and what was there stays")
@@ -214,11 +213,7 @@ def _(scene):
 @test("where TMPDIR is full, an export says that TMPDIR places what it makes")
 def _(scene):
     need("unshare")
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    unshare = ["unshare", *user, "--mount"]
-    if subprocess.run([*unshare, "true"], check=False,
-                      stderr=subprocess.DEVNULL).returncode != 0:
-        raise Skip("it may not mount")
+    unshare = scene.able([*UNSHARE, "--mount"])
     make(scene)
     scene.write("x.zip", "old")
     os.mkdir(scene.path("small"))
@@ -239,12 +234,11 @@ def _(scene):
 @test("where TMPDIR is full, a bundle from a pipe is told to need room there")
 def _(scene):
     need("unshare")
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     make(scene)
     os.mkdir(scene.path("small"))
     script = ("mount -t tmpfs -o size=4k none small || exit 99\n"
               "cat a.tkb | TMPDIR=small \"$0\" verify -")
-    ended = scene.go(["unshare", *user, "--mount", "sh", "-c", script, scene.program])
+    ended = scene.go([*UNSHARE, "--mount", "sh", "-c", script, scene.program])
     if ended.status == 99 or "unshare: " in ended.err:
         raise Skip("nothing can be mounted here")
     equal(ended.status, 1, ended.err)
@@ -277,7 +271,7 @@ def _(scene):
         equal(started.wait(TIMEOUT_S), 1 if kills_child else -signal.SIGTERM)
         os.close(reader)
         os.unlink(scene.path("pipe.zip"))
-        equal(leftovers(scene), [])
+        equal(scene.leftovers(), [])
         if kills_child:
             require("was ended by signal 15" in started.stderr.read().decode())
 

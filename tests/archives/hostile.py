@@ -3,15 +3,14 @@
 import gzip
 import io
 import os
-import shutil
 import stat
 import struct
 import subprocess
 import tarfile
 import zipfile
 
-from importing import TRITON, leftovers, read
-from scene import Skip, equal, require, test
+from importing import TRITON, read
+from scene import UNSHARE, Skip, equal, need, require, test
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -283,7 +282,7 @@ def refuses(name, data, status, words):
         require(len(ended.err) < 700, ended.err)
         require(words in ended.err, ended.err)
         equal(sorted(os.listdir(scene.folder)), ["x.tar"])
-        equal(leftovers(scene), [])
+        equal(scene.leftovers(), [])
         require("a" not in set(os.listdir("/tmp")) - set(outside))
 
 
@@ -293,8 +292,7 @@ for row in ROWS:
 
 @test("hard links to a file of holes fill no disk")
 def _(scene):
-    if shutil.which("unshare") is None:
-        raise Skip("there is no unshare")
+    need("unshare")
     # 40 more of a file of 250 MiB, which has no byte in the archive.
     with open(scene.path("x.tar"), "wb") as file:
         file.write(sparse(250 * MIB)[:512])
@@ -303,10 +301,9 @@ def _(scene):
                                  linkname="a0"))[:512])
         file.write(bytes(1024))
     os.mkdir(scene.path("small"))
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     script = ("mount -t tmpfs -o size=8m none small && "
               "TMPDIR=$PWD/small exec \"$@\"")
-    ended = scene.go(["unshare", *user, "--mount", "sh", "-c", script, "sh",
+    ended = scene.go([*UNSHARE, "--mount", "sh", "-c", script, "sh",
                       scene.program, "import", "x.tar", "-o", "a.tkb"])
     if "unshare" in ended.err or "mount" in ended.err:
         raise Skip("it may not mount")

@@ -30,12 +30,6 @@ with zipfile.ZipFile(sys.argv[1], "w", strict_timestamps=False) as file:
                 file.write(os.path.join(place, name))"""
 
 
-def leftovers(scene):
-    """What is left of the folders that archives are unpacked into."""
-    return [name for name in os.listdir(scene.folder)
-            if name.startswith(".tkbundle-archive")]
-
-
 def unpack(scene, fixture, folder="first"):
     os.mkdir(scene.path(folder))
     subprocess.run(["tar", "-xzf", fixture, "-C", scene.path(folder)],
@@ -54,7 +48,7 @@ def take(scene, archive, *words, status=0, **more):
     """The bytes of the bundle that import makes."""
     path = scene.path("imported.tkb")
     scene.tkbundle("import", archive, "-o", path, *words, **more, status=status)
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
     return read(path)
 
 
@@ -196,7 +190,7 @@ def _(scene):
     shown = json.loads(scene.tkbundle("ls", "a.tkb", "--json").out)
     equal(len(shown["entries"]), 47 + 5)
     scene.tkbundle("verify", "a.tkb")
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
 
 
 @test("--engine takes the caches of one engine, --tree a folder by its name")
@@ -213,7 +207,7 @@ def _(scene):
     for bad in ("a=/tmp", "a=..", "a=x/../../y", "a=", "=b", "a"):
         ended = scene.tkbundle("import", VLLM, "--tree", bad, "-o", "a.tkb", status=2)
         require("is not NAME=PATH" in ended.err, ended.err)
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
 
 
 def is_unknown(scene, archive):
@@ -248,7 +242,7 @@ def _(scene):
         equal(ended.err, f"tkbundle: there is no archive '{path}'\n")
     scene.tkbundle("import", "x", "-o", "a.tkb", status=2)
     require(not os.path.exists(scene.path("a.tkb")))
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
 
 
 @test("a bundle is no archive of a cache, and it is said what takes it")
@@ -259,7 +253,7 @@ def _(scene):
         equal(ended.out, "")
         require(f"'{words}' is a bundle: `tkbundle emit`" in ended.err, ended.err)
     require(not os.path.exists(scene.path("b.tkb")))
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
 
 
 @test("--tree NAME:KIND=PATH packs a folder by the rules that a profile has")
@@ -355,7 +349,7 @@ def held(scene, *words):
     children = f"/proc/{started.pid}/task/{started.pid}/children"
     wait_until(lambda: read(children) and any(
         glob.glob(scene.path(name, "files", "*", "*"), include_hidden=True)
-        for name in leftovers(scene)), "what is unpacked")
+        for name in scene.leftovers()), "what is unpacked")
     return started, int(read(children))
 
 
@@ -366,7 +360,7 @@ def _(scene):
         started.send_signal(number)
         equal(started.wait(TIMEOUT_S), -number)
         require(not os.path.exists(f"/proc/{child}"))
-        equal(leftovers(scene), [])
+        equal(scene.leftovers(), [])
         require(not os.path.exists(scene.path("a.tkb")))
 
 
@@ -378,7 +372,7 @@ def _(scene):
     equal(started.stderr.read().decode(),
           "tkbundle: cannot import '-': tkbundle-archive was ended by signal "
           "9\n")
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
     require(not os.path.exists(scene.path("a.tkb")))
 
 
@@ -386,15 +380,15 @@ def _(scene):
       "in use")
 def _(scene):
     killed, child = held(scene)
-    left = leftovers(scene)
+    left = scene.leftovers()
     killed.kill()
     killed.wait(TIMEOUT_S)
     wait_until(lambda: not os.path.exists(f"/proc/{child}"), "its end")
-    equal(leftovers(scene), left)
+    equal(scene.leftovers(), left)
     os.mkdir(scene.path(".tkbundle-archive.d"), 0)
     living, _ = held(scene)
-    require(not set(left) & set(leftovers(scene)), leftovers(scene))
-    equal(len(leftovers(scene)), 1 if os.geteuid() == 0 else 2)
+    require(not set(left) & set(scene.leftovers()), scene.leftovers())
+    equal(len(scene.leftovers()), 1 if os.geteuid() == 0 else 2)
     scene.tkbundle("import", TRITON, "-o", "b.tkb")
     living.stdin.write(read(TRITON)[20000:])
     living.stdin.close()
@@ -409,7 +403,7 @@ def _(scene):
     equal(started.wait(TIMEOUT_S), 1)
     require(time.monotonic() - begin < 20)
     require("deadline" in started.stderr.read().decode())
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
 
 
 @test("a full disk is told of in one sentence that names the file, and nothing "
@@ -441,14 +435,14 @@ def _(scene):
         ended = scene.go([*limited, "import", TRITON, "-o", "a.tkb"], status=1)
         require(re.fullmatch(f"tkbundle: cannot import '[^'\\n]*': {reason}[^\\n]*\\n",
                              ended.err), ended.err)
-    equal(leftovers(scene), [])
+    equal(scene.leftovers(), [])
 
 
 @test("a reader of the bundle that leaves does not keep the folder alive")
 def _(scene):
     line = f"'{scene.program}' import '{TORCH}' -o - | head -c 1 >/dev/null"
     scene.go(["bash", "-c", line], status=0)
-    wait_until(lambda: leftovers(scene) == [], "the end")
+    wait_until(lambda: scene.leftovers() == [], "the end")
 
 
 @test("an import writes into a pipe what it writes to a file")
@@ -470,6 +464,6 @@ def _(scene):
     started.kill()
     started.wait()
     wait_until(lambda: not os.path.exists(f"/proc/{child}"), "its end")
-    shutil.rmtree(scene.path(leftovers(scene)[0]))
+    shutil.rmtree(scene.path(scene.leftovers()[0]))
     scene.go([os.path.join(os.path.dirname(scene.program),
                            "tkbundle-archive")], status=2)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from clinic import TORCH, TRITON, TWO_PTXAS, Clinic, powerless
-from scene import FIXTURES, Skip, equal, need, need_root, require, test
+from scene import FIXTURES, UNSHARE, Skip, equal, need, need_root, require, test
 
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 
@@ -505,10 +505,7 @@ def seed_mounted(sentence, options, *told):
         clinic.cache()
         script = ("mount -t tmpfs -o size=8m none mnt && cp -a cache/. mnt && "
                   f"mount -o remount,{options} none mnt && exec \"$@\" doctor mnt")
-        user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-        unshare = ["unshare", *user, "--mount"]
-        if scene.go([*unshare, "true"]).status != 0:
-            raise Skip("it may not mount")
+        unshare = scene.able([*UNSHARE, "--mount"])
         os.makedirs(scene.path("mnt"))
         ended = scene.go([*unshare, "sh", "-c", script, "sh", scene.program],
                          env=clinic.environment)

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 
-from scene import FIXTURES, Skip, equal, require, write
+from scene import FIXTURES, equal, need, require, write
 
 H100 = "9.0:GPU-1:NVIDIA H100 80GB HBM3"
 TRITON = "triton/backends/nvidia/bin/ptxas"
@@ -112,6 +112,5 @@ def powerless(scene, *line):
     """The command, bound by permissions as root is not."""
     if os.geteuid() != 0:
         return list(line)
-    if shutil.which("setpriv") is None:
-        raise Skip("there is no setpriv")
+    need("setpriv")
     return ["setpriv", "--inh-caps=-all", "--bounding-set=-all", *line]

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remotes that doctor has something to say about."""
-import contextlib
-import http.server
 import os
 import shutil
-import threading
 
+from answers import Answering, serving
 from clinic import Clinic, powerless
 from scene import files_below, equal, require, silent_server, test
 
@@ -126,46 +124,23 @@ def _(_scene, clinic):
     equal(sorted(name for name, _ in files_below(clinic.remote)), before)
 
 
-class Skewed(http.server.BaseHTTPRequestHandler):
+class Skewed(Answering):
     """A fake S3 that rejects our clock."""
 
     def refuse(self):
-        body = (b"<?xml version='1.0'?><Error><Code>RequestTimeTooSkewed</Code>"
-                b"<Message>The difference between the request time and the "
-                b"current time is too large.</Message></Error>")
-        length = int(self.headers.get("Content-Length", 0))
-        self.rfile.read(length)
-        self.send_response(403)
-        self.send_header("Content-Type", "application/xml")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.answer(403, b"<?xml version='1.0'?><Error><Code>RequestTimeTooSkewed</Code>"
+                    b"<Message>The difference between the request time and the "
+                    b"current time is too large.</Message></Error>",
+                    {"Content-Type": "application/xml"})
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = refuse
-
-    def log_message(self, *_):  # pylint: disable=arguments-differ
-        pass
-
-
-@contextlib.contextmanager
-def serving(handler):
-    """The URL of a server on loopback, which ends with the block."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @test("remote: a clock that is wrong", Published)
 def _(_scene, clinic):
     with serving(Skewed) as server:
-        clinic.names("clock", *clinic.at(f"s3://bucket/x?endpoint={server}"),
+        clinic.names("clock", *clinic.at(f"s3://bucket/x?endpoint={server.url}"),
                      advice="clock",
                      env={"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
                           "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"})
@@ -228,23 +203,15 @@ def _(scene, clinic):
     equal(document["remote"]["revoked"], 14)
 
 
-class Unlisted(http.server.BaseHTTPRequestHandler):
+class Unlisted(Answering):
     """A server that has no listing of what it has."""
 
     def do_GET(self):  # pylint: disable=invalid-name
-        body = b"<html><body>welcome</body></html>"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):  # pylint: disable=arguments-differ
-        pass
+        self.answer(200, b"<html><body>welcome</body></html>", {"Content-Type": "text/html"})
 
 
 @test("remote: a server that lists nothing lacks no credentials", Published)
 def _(_scene, clinic):
     with serving(Unlisted) as server:
-        clinic.names("remote", *clinic.at(server + "/x"), what="give it a JSON index",
+        clinic.names("remote", *clinic.at(server.url + "/x"), what="give it a JSON index",
                      advice="set the server up")

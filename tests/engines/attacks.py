@@ -103,6 +103,9 @@ def _(scene):
                 require(ended.status in (0, 1, 4, 5), size, ended.status, ended.err)
                 require(ended.status == 0 or "No space left" in ended.err, ended.err)
                 units_are_whole(first, second)
+                if SIZES.index(size) < 5:
+                    require(ended.status != 0 and carried(second.tree).keys() <
+                            carried(first.tree).keys(), size)
                 equal(stages(second.tree), [], size)
                 for each in os.listdir(second.tree):
                     require(each in (".tkbundle", *os.listdir(first.tree)), each)

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from machines import contents
-from scene import Skip, equal, read, require, test, write
+from scene import equal, need, read, require, test, write
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 VENV = os.path.join(HERE, "..", "..", "build", "venv", "bin", "ninja")
@@ -133,8 +133,7 @@ def ninjas():
 
 
 def built(scene, name="first", ninja="/usr/bin/ninja"):
-    if shutil.which("c++") is None:
-        raise Skip("there is no c++")
+    need("c++")
     first = Builder(scene, name, ninja)
     first.renew(-HOUR)
     first.build()
@@ -166,8 +165,7 @@ def _(scene):
 
 @test("a header behind a link in the tree is compared where it really is")
 def _(scene):
-    if shutil.which("c++") is None:
-        raise Skip("there is no c++")
+    need("c++")
     first, second = Builder(scene, "first"), Builder(scene, "second/other")
     write(os.path.join(first.root, "cubins", "d", "far.h"), "inline int far() { return 2; }\n")
     write(os.path.join(first.root, "generated", "a.cpp"),

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from building import left_out, ninjas
-from scene import Skip, equal, require, test, write
+from scene import Skip, equal, need, require, test, write
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 WHEEL = os.path.join(HERE, "..", "..", "build", "venv", "flashinfer")
@@ -136,8 +136,7 @@ class Machine:
 def _(scene):
     if not os.path.exists(WHEEL):
         raise Skip("there is no wheel of FlashInfer")
-    if shutil.which("c++") is None:
-        raise Skip("there is no c++")
+    need("c++")
     for number, ninja in enumerate(ninjas()):
         first = Machine(scene, f"first{number}", ninja)
         require("[2/2]" in first.build())
@@ -159,8 +158,7 @@ def _(scene):
 def _(scene):
     if not os.path.exists(WHEEL):
         raise Skip("there is no wheel of FlashInfer")
-    if shutil.which("c++") is None:
-        raise Skip("there is no c++")
+    need("c++")
     first = Machine(scene, "first", next(ninjas()))
     first.build()
     shutil.copy(SHIM, first.folder)

@@ -13,8 +13,7 @@ import time
 from machines import (AOT, GRAPH, INDEX, VLLM, Machine, contents, full,
                       names_what_is_there, reasons, stages)
 from moving import carried
-from scene import (Skip, equal, need_root, read, require, small_disk, test,
-                   write)
+from scene import equal, need, need_root, read, require, test, write
 
 ARTIFACT = "artifact_compile_range_1_16384_subgraph_1"
 # LeakSanitizer ends a program that is traced already.
@@ -84,18 +83,6 @@ def _(scene):
     equal(carried(second.tree), carried(first.tree))
     equal(stages(second.tree), [])
     equal(second.emit("a.tkb"), (0, 35, 0))
-
-
-@test("on a full disk, units are whole or absent, and nothing is left behind")
-def _(scene):
-    first, second = pair(scene)
-    with small_disk(second.tree, "160k"):
-        ended = second.verb("emit", "a.tkb", status=None)
-        require(ended.status in (1, 4, 5), ended.status, ended.err)
-        require("No space left" in ended.err, ended.err)
-        units_are_whole(first, second)
-        require(len(carried(second.tree)) < len(carried(first.tree)))
-        equal(stages(second.tree), [])
 
 
 @test("a unit that lacks a file, has an empty one or one with other bytes is "
@@ -168,8 +155,7 @@ def _(scene):
     os.unlink(second.path(GRAPH, ARTIFACT))
     shutil.rmtree(second.path(".tkbundle"))
     trace = scene.path("trace")
-    if shutil.which("strace") is None:
-        raise Skip("there is no strace")
+    need("strace")
     scene.go(["strace", "-f", "-o", trace, "-e", "renameat,renameat2,unlinkat",
               scene.program, "emit", "--engine", "vllm", "-j", "1",
               scene.path("a.tkb")], env=second.environment)
@@ -358,8 +344,7 @@ def _(scene):
 @test("a full unit is written with few calls, and one that is there is not "
       "read twice")
 def _(scene):
-    if shutil.which("strace") is None:
-        raise Skip("there is no strace")
+    need("strace")
     _, second = pair(scene)
 
     def count(*words):
@@ -385,8 +370,7 @@ def _(scene):
 @test("units of a new folder appear by one rename; if the folder is there by then, or "
       "one of them fails, each of the others appears by its own")
 def _(scene):
-    if shutil.which("strace") is None:
-        raise Skip("there is no strace")
+    need("strace")
     first = Machine(scene, "first", VLLM)
     (model,) = os.listdir(first.path("modelinfos"))
     for name in ("one.json", "two.json", "three.json"):

@@ -9,8 +9,7 @@ import stat
 import threading
 
 from machines import contents
-from scene import (FIXTURE, KERNELS, Skip, equal, need_root, require, test,
-                   write)
+from scene import FIXTURE, KERNELS, Skip, equal, need, need_root, require, test, write
 
 PROFILES = os.path.join(os.path.dirname(os.path.realpath(__file__)),
                         "..", "..", "share", "engines")
@@ -51,7 +50,8 @@ def serve(scene, home, *, options=("--engine", "vllm"), command=("serve",),
     said = scene.path("said")
     environment = {"HOME": scene.path(home), "SAID": said, "TMPDIR":
                    scene.path("tmp"), **env}
-    os.makedirs(scene.path("tmp"), exist_ok=True)
+    for folder in ("tmp", home):
+        os.makedirs(scene.path(folder), exist_ok=True)
     ended = scene.run(program, *command, options=options, before=before,
                       env=environment)
     told = dict(line.split("=", 1) for line in
@@ -62,8 +62,6 @@ def serve(scene, home, *, options=("--engine", "vllm"), command=("serve",),
 @test("a second machine starts warm, at another home")
 def _(scene):
     kernels = scene.fixture("kernels", FIXTURE)
-    os.makedirs(scene.path("one"))
-    os.makedirs(scene.path("two"))
 
     first, said, told = serve(scene, "one", KERNELS=kernels)
     equal((first.status, said), (0, "cold"), first.err)
@@ -259,8 +257,7 @@ def _(scene):
 @test("a user without a name has the folder that PyTorch gives it")
 def _(scene):
     need_root()
-    if shutil.which("setpriv") is None:
-        raise Skip("there is no setpriv")
+    need("setpriv")
     ended = scene.go(["env", "-i", "PATH=" + os.environ["PATH"], "TKBUNDLE_CONFIG=/dev/null",
                       "setpriv", "--reuid=123456", "--clear-groups", scene.program, "config",
                       "--engine", "torch"])
@@ -284,11 +281,8 @@ def _(scene):
 
 @test("an engine is known by its command")
 def _(scene):
-    os.makedirs(scene.path("one"))
-    os.makedirs(scene.path("two"))
     equal(serve(scene, "one", options=())[1], "cold")
     require(serve(scene, "two", options=())[1].startswith("warm"))
-    os.makedirs(scene.path("three"))
     require(serve(scene, "three", options=(), command=("run-batch", "--model", "m"))[1]
             .startswith("warm"))
 
@@ -333,7 +327,6 @@ def _(scene):
 
 @test("what the user has set stays")
 def _(scene):
-    os.makedirs(scene.path("one"))
     mine = {"VLLM_CACHE_ROOT": scene.path("a"),
             "TRITON_CACHE_DIR": scene.path("b"),
             "VLLM_CONFIG_ROOT": scene.path("c")}
@@ -356,7 +349,6 @@ def _(scene):
 
 @test("a setting is left alone where XDG's variable says that the user's own folder is")
 def _(scene):
-    os.makedirs(scene.path("one"))
     os.makedirs(scene.path("xdg", "vllm"))
     _, _, told = serve(scene, "one", XDG_CONFIG_HOME=scene.path("xdg"))
     require("VLLM_CONFIG_ROOT" not in told, told)
@@ -395,8 +387,6 @@ def _(scene):
 
 @test("it is pushed when only a file of a tree is new")
 def _(scene):
-    for name in ("one", "two", "three"):
-        os.makedirs(scene.path(name))
     serve(scene, "one")
     again, said, _ = serve(scene, "two", MORE="traits")
     require(said.startswith("warm"), said)
@@ -411,7 +401,6 @@ def _(scene):
 @test("without a home, or with one that cannot be written, it starts and is "
       "warm all the same")
 def _(scene):
-    os.makedirs(scene.path("one"))
     serve(scene, "one")
     # As in a container with a read-only file system.
     ended, said, told = serve(scene, "one", HOME="/proc/none")
@@ -428,7 +417,6 @@ def _(scene):
 
 @test("an engine without a profile is told, and its command runs")
 def _(scene):
-    os.makedirs(scene.path("one"))
     ended, said, _ = serve(scene, "one", options=("--engine", "gpt"),
                            VLLM_CACHE_ROOT=scene.path("a"),
                            TRITON_CACHE_DIR=scene.path("b"))
@@ -463,7 +451,6 @@ echo '{"plan": 2}' >"$plan"
 @test("a profile, a tree or a place that makes no sense is told in one "
       "sentence, and the server starts cold")
 def _(scene):
-    os.makedirs(scene.path("one"))
     text = scene.read(os.path.join(PROFILES, "vllm.json"))
     write(scene.path("profiles", "vllm.json"),
           text.replace('"is": "unit"', '"is": "whole"', 1))
@@ -498,8 +485,6 @@ def _(scene):
             (f"echo \"'[REPLACE:vllm]/x'\" >>{index}",
              "'vllm_compile_cache.py': it holds '[REPLACE:' already"))):
         one, two = f"one-{number}", f"two-{number}"
-        os.makedirs(scene.path(one))
-        os.makedirs(scene.path(two))
         first, said, told = serve(
             scene, one, SPOIL=spoil, MORE="traits",
             options=("--engine", "vllm", "--json", "--metrics", "figures"))
@@ -538,8 +523,6 @@ def _(scene):
             if os.path.exists(artifact):
                 os.utime(artifact)
 
-    for home in ("one", "two"):
-        os.makedirs(scene.path(home))
     meddler = threading.Thread(target=meddle)
     meddler.start()
     first, said, _ = serve(scene, "one", MORE="traits",
@@ -561,7 +544,6 @@ def _(scene):
 
 @test("folders that lie deep in each other do not end the count of what was used")
 def _(scene):
-    os.makedirs(scene.path("one"))
     _, _, told = serve(scene, "one")
     deep = os.path.join(told["VLLM_CACHE_ROOT"], *["d"] * 700)
     write(os.path.join(deep, "file"), "x")

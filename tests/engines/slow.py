@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Units that are still being written, and what a start has compiled."""
-import contextlib
 import json
 import os
-import signal
 import sys
 import time
 
 from machines import Machine, contents
 from running import serve
-from scene import descendants, equal, read, require, test, wait_until, write
+from scene import equal, kill_all, read, require, test, wait_until, write
 
 GRAPH = "torch_compile_cache/1/rank_0_0/backbone"
 
@@ -127,10 +125,7 @@ def _(scene):
     wait_until(lambda: os.path.exists(notes), "a unit")
     time.sleep(4 * quiet - 0.5)
     end = time.monotonic()
-    for pid in [started.pid, *descendants(started.pid)]:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    started.wait()
+    kill_all(started)
 
     found = pulled(scene, 0, env)
     keys = os.listdir(scene.path("pulled-0.triton"))
@@ -174,8 +169,6 @@ def kinds(ended):
 
 @test("figures tell by engine and kind what was emitted, used and compiled")
 def _(scene):
-    for name in ("one", "two"):
-        os.makedirs(scene.path(name))
     options = ("--engine", "vllm", "--json", "--metrics", "figures")
     kernels = scene.fixture("kernels")
 
@@ -204,7 +197,6 @@ def _(scene):
 @test("--require-warm lists kernels and units that were compiled, of each "
       "engine")
 def _(scene):
-    os.makedirs(scene.path("one"))
     env = own_engine(scene)
     options = ("--engine", "vllm", "--engine", "own", "--require-warm")
     kernels = scene.fixture("kernels")
@@ -230,7 +222,6 @@ def _(scene):
 @test("a start that adds to a unit that was pulled is not warm, however late the "
       "pull was")
 def _(scene):
-    os.makedirs(scene.path("one"))
     serve(scene, "one")
     for wait in ("30s", "0s"):
         tree = scene.path("tree" + wait)

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images of caches, ours and MCV's, become bundles."""
-import contextlib
 import hashlib
-import http.server
 import json
 import os
 import shutil
 import subprocess
-import threading
 
+from answers import Answering, serving
 from pushing import VLLM, groups, push
 from registry import registry, skopeo
 from scene import equal, read, require, test
@@ -19,8 +17,7 @@ MEDIA = "application/vnd.oci.image."
 def take(scene, image, *words, status=0):
     ended = scene.tkbundle("import", image, "-o", "imported.tkb", *words,
                            status=status)
-    equal([left for left in os.listdir(scene.folder)
-           if left.startswith(".tkbundle-archive")], [])
+    equal(scene.leftovers(), [])
     return ended
 
 
@@ -123,37 +120,18 @@ def _(scene):
             require(path.startswith(place + "/") and os.path.exists(path), path)
 
 
-@contextlib.contextmanager
 def liar(answers):
     """A server that answers by the first of these that the path holds."""
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Answering):
         def do_GET(self):
-            for part, status, headers, body in answers:
+            for part, *told in answers:
                 if part in self.path:
-                    self.send_response(status)
-                    for name, value in headers:
-                        self.send_header(name, value)
-                    self.send_header("Content-Length", str(len(body)))
-                    self.end_headers()
-                    if self.command == "GET":
-                        self.wfile.write(body)
-                    return
-            self.send_error(404)
+                    return self.answer(*told)
+            return self.send_error(404)
 
         do_HEAD = do_GET
 
-        def log_message(self, *_words):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serving(Handler)
 
 
 def document(**members):
@@ -167,30 +145,30 @@ LAYER = {"mediaType": MEDIA + "layer.v1.tar+gzip",
 @test("a registry that lies about an image is one sentence, and nothing is written")
 def _(scene):
     for answers, part, status in (
-            ([("/manifests/", 200, [], b"<html>Sign in</html>")],
+            ([("/manifests/", 200, b"<html>Sign in</html>")],
              "'latest' is no image", 5),
-            ([("/manifests/", 200, [], document(layers=[]))],
+            ([("/manifests/", 200, document(layers=[]))],
              "'latest' is no image", 5),
-            ([("/manifests/", 200, [], document(layers=[LAYER, LAYER]))],
+            ([("/manifests/", 200, document(layers=[LAYER, LAYER]))],
              "has several layers", 5),
-            ([("/manifests/", 200, [], document(
+            ([("/manifests/", 200, document(
                 layers=[{**LAYER, "digest": "sha256:../../etc"}]))],
              "by no SHA-256", 5),
-            ([("/manifests/", 200, [], document(layers=[LAYER]))],
+            ([("/manifests/", 200, document(layers=[LAYER]))],
              "lacks its layer", 5),
-            ([("/manifests/", 200, [], document(layers=[LAYER])),
-              ("/blobs/", 200, [], b"something else")],
+            ([("/manifests/", 200, document(layers=[LAYER])),
+              ("/blobs/", 200, b"something else")],
              "another digest", 5),
-            ([("/manifests/", 200, [], b" " * (5 << 20))],
+            ([("/manifests/", 200, b" " * (5 << 20))],
              "has more than 4194304 bytes", 1),
             ([("/manifests/", 302,
-               [("Location", "/v2/a/manifests/latest")], b"")],
+               b"", {"Location": "/v2/a/manifests/latest"})],
              "redirects more than", 1),
-            ([("/manifests/", 200, [], document(manifests=[
+            ([("/manifests/", 200, document(manifests=[
                 {"digest": "sha256:" + "2" * 64}]))],
              "has another digest", 5)):
-        with liar(answers) as port:
-            ended = take(scene, f"oci://127.0.0.1:{port}/a", status=status)
+        with liar(answers) as server:
+            ended = take(scene, f"oci://127.0.0.1:{server.server_port}/a", status=status)
         require(part in ended.err, ended.err)
         equal(ended.err.count("\n"), 1, ended.err)
         require(not os.path.exists(scene.path("imported.tkb")))

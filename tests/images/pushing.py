@@ -27,8 +27,7 @@ def push(scene, port, *words, ref="model", status=0, **more):
     name = f"127.0.0.1:{port}/team/kernels"
     ended = scene.tkbundle("push", ref, *words, "--as", "image", "--remote",
                            f"oci://{name}", "--json", **more, status=status)
-    equal([left for left in os.listdir(scene.folder)
-           if left.startswith(".tkbundle-archive")], [])
+    equal(scene.leftovers(), [])
     return name, json.loads(ended.out)
 
 
@@ -280,8 +279,7 @@ def _(scene):
     ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount", "/k",
                            "--remote", "oci://127.0.0.1:1/k", status=1)
     require("cannot connect" in ended.err, ended.err)
-    equal([left for left in os.listdir(scene.folder)
-           if left.startswith(".tkbundle-archive")], [])
+    equal(scene.leftovers(), [])
 
 
 def triton(scene, *before, **env):
@@ -294,19 +292,26 @@ def triton(scene, *before, **env):
     return re.findall(r"^(compiled|found)", ended.out, re.M)
 
 
-@test("a real Triton finds each kernel in a mounted image, and writes nothing there")
-def _(scene):
+def mounted(scene, place, *words, folder="bundle", **more):
+    """What `words` push, as an image that is mounted at `place`: its files, and how."""
+    os.makedirs(place, exist_ok=True)
+    with registry(scene) as port:
+        name, _document = push(scene, port, *words, "--mount", place, **more)
+        root = unpack(scene, f"{name}:model", folder)
+    return root, scene.able(["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place])
+
+
+def mounted_triton(scene):
+    """The place of an image with two kernels, its files, and how it is mounted."""
     need_root()
     equal(triton(scene, TRITON_CACHE_DIR=scene.path("made")), ["compiled"] * 2)
     place = scene.path("mounted")
-    os.mkdir(place)
-    with registry(scene) as port:
-        name, _document = push(scene, port, scene.path("made"), "--mount",
-                               place)
-        root = unpack(scene, f"{name}:model")
-    before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("nothing can be mounted here")
+    return place, *mounted(scene, place, scene.path("made"))
+
+
+@test("a real Triton finds each kernel in a mounted image, and writes nothing there")
+def _(scene):
+    place, root, before = mounted_triton(scene)
     cache = os.path.join(place, "io.triton.cache")
     was = state(root)
     # As a Kubernetes image volume has it: no emit, no tkbundle.
@@ -320,17 +325,7 @@ def _(scene):
 
 @test("a real Triton finds each kernel through links into an image, as KServe makes them")
 def _(scene):
-    need_root()
-    equal(triton(scene, TRITON_CACHE_DIR=scene.path("made")), ["compiled"] * 2)
-    place = scene.path("mounted")
-    os.mkdir(place)
-    with registry(scene) as port:
-        name, _document = push(scene, port, scene.path("made"), "--mount",
-                               place)
-        root = unpack(scene, f"{name}:model")
-    before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("nothing can be mounted here")
+    place, root, before = mounted_triton(scene)
     was = state(root)
     linked = scene.path("linked")
     os.mkdir(linked)
@@ -346,18 +341,11 @@ def mounted_vllm(scene, place, folder="bundle", edit=None):
     """vLLM's caches as an image that is mounted at `place`: its files, and how."""
     need_root()
     os.makedirs(scene.path("home"), exist_ok=True)
-    os.makedirs(place, exist_ok=True)
     subprocess.run(["tar", "-xzf", VLLM, "-C", scene.path("home")], check=True)
     if edit is not None:
         edit(scene.path("home", ".cache", "vllm"))
-    with registry(scene) as port:
-        name, _document = push(scene, port, "--engine", "vllm", "--mount", place,
-                               env={"HOME": scene.path("home")})
-        root = unpack(scene, f"{name}:model", folder)
-    before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("nothing can be mounted here")
-    return root, before
+    return mounted(scene, place, "--engine", "vllm", folder=folder,
+                   env={"HOME": scene.path("home")})
 
 
 def started(scene, before, place, script, **env):

@@ -4,14 +4,13 @@ import base64
 import contextlib
 import hashlib
 import http.client
-import http.server
 import json
 import os
 import subprocess
-import threading
 import time
 import urllib.request
 
+from answers import Answering, serving
 from pushing import push
 from registry import registry
 from scene import equal, read, require, test
@@ -102,7 +101,7 @@ def listing(port, paths=None, replaced=None):
     `replaced` has a part of a path."""
     subjects = {}
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Answering):
         protocol_version = "HTTP/1.1"
 
         def forward(self):
@@ -110,9 +109,9 @@ def listing(port, paths=None, replaced=None):
                 paths.append(self.path)
             for part, body in (replaced or {}).items():
                 if part in self.path:
-                    return self.say(200, body)
+                    return self.answer(200, body)
             if "/referrers/" in self.path and paths is None:
-                return self.say(200, json.dumps({
+                return self.answer(200, json.dumps({
                     "schemaVersion": 2, "manifests": subjects.get(
                         self.path.rpartition("/")[2], [])}).encode())
             size = int(self.headers.get("Content-Length") or 0)
@@ -136,13 +135,6 @@ def listing(port, paths=None, replaced=None):
             server.close()
             return None
 
-        def say(self, status, body):
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
         def note(self, body):
             manifest = json.loads(body)
             if "subject" not in manifest or paths is not None:
@@ -156,18 +148,8 @@ def listing(port, paths=None, replaced=None):
 
         do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = forward
 
-        def log_message(self, *_words):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1], subjects
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(Handler) as server:
+        yield server.server_port, subjects
 
 
 @test("a registry that lists signatures itself gets no tag for them")

@@ -4,14 +4,14 @@ hits in another one. PyTorch is a stand-in; tests/engines has the real one."""
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 from machine import HERE, PACKAGE, launch, python, variables
 from outages import liar, slow_program
-from scene import (ENTRIES, PATIENCE, equal, hanging, need, require, small_disk,
-                   test, wait_until)
+from scene import (ENTRIES, PATIENCE, equal, files_below, hanging, need,
+                   require, small_disk, test)
+from servers import redis
 
 USER = os.path.join(HERE, "graph_user.py")
 STAND_IN = os.path.join(HERE, "stand_in")
@@ -52,15 +52,8 @@ def _(here):
 
 @test("graphs of one process are hits in another one, by Redis")
 def _(here):
-    need("redis-server")
-    socket = here.path("redis.sock")
-    with open(here.path("redis.log"), "wb") as log:
-        started = subprocess.Popen(
-            ["redis-server", "--port", "0", "--save", "", "--unixsocket",
-             socket], cwd=here.folder, stdout=log, stderr=log)
-    here.started.append(started)
-    wait_until(lambda: os.path.exists(socket), "Redis")
-    check_shared(here, remote="redis+unix://" + socket)
+    with redis(here) as remote:
+        check_shared(here, remote=remote)
 
 
 @test("a graph that is put again replaces the one that was there")
@@ -347,11 +340,9 @@ print([inductor._is_value(data) for data in (b"{}", b"[" * 200000, b"{", None)])
 @test("graphs: a value that is damaged is a miss")
 def _(here):
     use(here)
-    for folder, _, names in os.walk(here.path("remote", "cas")):
-        for name in names:
-            path = os.path.join(folder, name)
-            os.chmod(path, 0o600)
-            os.truncate(path, os.path.getsize(path) // 2)
+    for _, path in files_below(here.path("remote", "cas")):
+        os.chmod(path, 0o600)
+        os.truncate(path, os.path.getsize(path) // 2)
     ended = use(here)
     equal(found(ended), 0)
     require("Traceback" not in ended.err, ended.err)

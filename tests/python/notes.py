@@ -5,6 +5,7 @@ import os
 
 from machine import SUPPORT, TRITONS, VENV, kernels, python, use
 from scene import equal, files_below, require, test, wait_until
+from starts import each_version
 
 TREE = "specialisations"
 
@@ -38,13 +39,7 @@ def check_again(here, version):
     return noted
 
 
-def each_version(function):
-    for version in TRITONS:
-        test(f"Triton {version}: from what was noted, the same kernels are "
-             "compiled")(lambda here, version=version: function(here, version))
-
-
-@each_version
+@each_version("from what was noted, the same kernels are compiled")
 def _(here, version):
     use(here, version)
     noted = check_again(here, version)

@@ -8,7 +8,7 @@ import threading
 import time
 
 from machine import SUPPORT, compiled, kernels, launch, python, use, user
-from scene import (ENTRIES, PATIENCE, children, equal, hanging, process,
+from scene import (ENTRIES, PATIENCE, equal, files_below, hanging, process,
                    require, small_disk, test, wait_until)
 
 WAIT_S = 1
@@ -123,13 +123,11 @@ def _(here):
 @test("a blob that is damaged is a miss, and nothing of it is used")
 def _(here):
     use(here, "3.6", root="one")
-    for folder, _, names in os.walk(here.path("remote", "cas")):
-        for name in names:
-            path = os.path.join(folder, name)
-            os.chmod(path, 0o600)
-            with open(path, "r+b") as file:
-                file.seek(os.path.getsize(path) // 2)
-                file.write(b"damaged!")
+    for _, path in files_below(here.path("remote", "cas")):
+        os.chmod(path, 0o600)
+        with open(path, "r+b") as file:
+            file.seek(os.path.getsize(path) // 2)
+            file.write(b"damaged!")
     ended = use(here, "3.6", root="two")
     equal(compiled(ended), 2)
     require("tkbundle: pull: " in ended.err, ended.err)
@@ -322,9 +320,7 @@ def _(here):
             here, "3.6", remote=remote,
             env={"TKBUNDLE_WAIT": "60s", "TKBUNDLE_DEADLINE": "60s"})
         started = launch(here, line, environment)
-        pid = wait_until(lambda: [
-            one for one, words in children(started.pid).items()
-            if "pull" in words], "a pull")[0]
+        pid = here.child(started, "pull")
         started.kill()
         started.wait()
         wait_until(lambda: has_ended(pid), "the end of the pull")
@@ -346,9 +342,7 @@ def _(here):
                 here, "3.6", verb, remote=remote, root=verb,
                 env={"TKBUNDLE_WAIT": "2s", "TKBUNDLE_DEADLINE": "6s"})
             started = launch(here, line, environment)
-            pid = wait_until(lambda: [
-                one for one, words in children(started.pid).items()
-                if "pull" in words], "a pull")[0]
+            pid = here.child(started, "pull")
             started.wait()
             wait_until(lambda pid=pid: has_ended(pid), "the end of the pull", 2)
 

@@ -11,8 +11,8 @@ import time
 
 from pushes import compiling, reader
 from sandbox import NEWER, refusing
-from scene import (ENTRIES, HERE, KERNELS, Skip, children, equal, hanging, is_there,
-                   need, need_root, process, require, test, wait_until)
+from scene import (ENTRIES, HERE, KERNELS, children, equal, hanging, is_there, need,
+                   need_root, process, processes, require, test, wait_until)
 
 STARTED = "date +%s.%N >started; exit 3"
 
@@ -195,10 +195,8 @@ def _(scene):
               "s = socket.socket(type=socket.SOCK_DGRAM)\n"
               "s.bind(('127.0.0.1', 53))\n"
               "sys.exit(subprocess.run(sys.argv[1:]).returncode)\n")
-    before = ["unshare", "-mn", "sh", "-c", script, "sh", sys.executable,
-              "-c", server]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("there can be no namespaces here")
+    before = scene.able(["unshare", "-mn", "sh", "-c", script, "sh", sys.executable,
+                         "-c", server], "there can be no namespaces here")
     begin = time.time()
     ended = scene.shell(STARTED, before=before, options=["--wait", "1s"],
                         remote="redis://cache.example.invalid/"
@@ -211,11 +209,8 @@ def dead(scene, folder):
     """The arguments to run a command that sees `folder` as a dead mount."""
     need_root()
     os.makedirs(folder, exist_ok=True)
-    before = ["unshare", "-m", sys.executable,
-              os.path.join(HERE, "dead_mount.py"), folder]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("there is no FUSE here")
-    return before
+    return scene.able(["unshare", "-m", sys.executable,
+                       os.path.join(HERE, "dead_mount.py"), folder], "there is no FUSE here")
 
 
 @test("a root on a dead mount gives way to another one, that is pulled into")
@@ -278,20 +273,11 @@ def _(scene):
     started = scene.start("sh", "-c", script, before=["unshare", "-m"],
                           options=["--cache", root, "--deadline", "3s"])
     ended = scene.finish(started)
-    for pid in [pid for pid, line in all_keepers(root)]:
+    for pid in [pid for pid, facts in processes().items() if root in facts[3]]:
         os.kill(pid, signal.SIGKILL)
     equal(ended.status, 3)
     require(ended.seconds < 15, ended.seconds)
     equal(ended.counts()[1:3], ("unknown", "unknown"), ended.err)
-
-
-def all_keepers(root):
-    found = []
-    for name in os.listdir("/proc"):
-        facts = process(name) if name.isdigit() else None
-        if facts is not None and root in facts[3]:
-            found.append((int(name), facts[3]))
-    return found
 
 
 @test("a limit on memory is no reason not to run the command")
@@ -346,10 +332,8 @@ def _(scene):
 def without_proc(scene):
     """Words to put before a command, and the variables that it needs then."""
     need_root()
-    before = ["unshare", "-m", "sh", "-c",
-              'mount -t tmpfs none /proc && exec "$@"', "sh"]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("nothing can be mounted here")
+    before = scene.able(["unshare", "-m", "sh", "-c",
+                         'mount -t tmpfs none /proc && exec "$@"', "sh"])
     # The loader finds what is beside a program by /proc.
     return before, {"LD_LIBRARY_PATH": os.path.dirname(scene.program)}
 

@@ -4,47 +4,31 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from answers import Answering, serving
 from figures import UNTIL_END, closed_port, finish
 from pushes import compiling, records
-from scene import (ENTRIES, descendants, equal, is_there, require,
+from scene import (ENTRIES, descendants, equal, is_there, kill_all, require,
                    silent_server, test, wait_until)
 
 QUIET = ("--quiet", "300ms")
 
 
-class Health(BaseHTTPRequestHandler):
+class Health(Answering):
     def do_GET(self):  # pylint: disable=invalid-name
         self.server.paths.append(self.path)
-        self.send_response(self.server.status)
-        if self.server.status == 302:
-            self.send_header("Location", "/ready")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):  # pylint: disable=arguments-differ
-        pass
+        status = self.server.status
+        self.answer(status, headers={"Location": "/ready"} if status == 302 else {})
 
 
 @contextlib.contextmanager
-def health(status, family=socket.AF_INET, host="127.0.0.1"):
+def health(status, **place):
     """A server whose answer can be changed."""
-    class Server(ThreadingHTTPServer):
-        address_family = family
-    with Server((host, 0), Health) as server:
+    with serving(Health, **place) as server:
         server.status, server.paths = status, []
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+        yield server
 
 
 def start(scene, *options, script="", **more):
@@ -105,7 +89,7 @@ def _(scene):
 @test("localhost may be IPv6, and an address in brackets")
 def _(scene):
     try:
-        with health(200, socket.AF_INET6, "::1") as server:
+        with health(200, host="::1", family=socket.AF_INET6) as server:
             for host in ("localhost", "[::1]"):
                 started = start(
                     scene, "--cache", host.strip("[]"), "--ready-url",
@@ -245,10 +229,7 @@ def _(scene):
     compile_more(scene, 3)
     wait_until(lambda: held(scene) == 3, "a second push")
     compile_more(scene, ENTRIES)
-    for pid in [started.pid, *descendants(started.pid)]:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    started.wait()
+    kill_all(started)
     scene.tkbundle("pull", "a/b", "pulled", "--remote", scene.remote)
     require(held(scene) >= 3, held(scene))
 

@@ -3,13 +3,12 @@
 starts cold, and is told why once."""
 import contextlib
 import http.client
-import http.server
 import os
 import re
 import shutil
 import subprocess
-import threading
 
+from answers import Answering, serving
 from registry import registry
 from scene import FIXTURES, equal, require, test
 
@@ -43,7 +42,7 @@ def shorter(real):
 @contextlib.contextmanager
 def lying(port, where, lie):
     """A registry before another, whose answers to `where` are a lie."""
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Answering):
         protocol_version = "HTTP/1.1"
 
         def forward(self):
@@ -60,33 +59,19 @@ def lying(port, where, lie):
                 real = 200, {}, b'{"token":"a"}'
             elif where.search(self.path):
                 real = lie(real)
-            self.send_response(real[0])
-            for name, value in {"Content-Length": str(len(real[2])),
-                                **real[1]}.items():
-                self.send_header(name, value.replace(
-                    "SELF", f"http://{self.headers['Host']}").replace(
-                        "PATH", self.path))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(real[2])
+            self.answer(real[0], real[2], {
+                name: value.replace("SELF", f"http://{self.headers['Host']}")
+                .replace("PATH", self.path) for name, value in real[1].items()})
             self.close_connection = True
 
         do_GET = do_HEAD = forward
-
-        def log_message(self, *_words):
-            pass
 
         def handle_one_request(self):
             with contextlib.suppress(ConnectionError):
                 super().handle_one_request()
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as server:
+        yield server.server_port
 
 
 HTML = answer(b"<html>Sign in</html>", Content_Type="text/html")

@@ -100,6 +100,10 @@ def need_root():
         raise Skip("it needs root")
 
 
+# With --mount, what follows may mount.
+UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+
+
 @contextlib.contextmanager
 def small_disk(path, size):
     """Meanwhile, the folder `path` is a file system of so many bytes."""
@@ -133,13 +137,15 @@ def process(pid):
     return name.partition("(")[2], state, int(parent), line
 
 
+def processes():
+    """All that there are: the facts, by pid."""
+    found = {int(name): process(name) for name in os.listdir("/proc") if name.isdigit()}
+    return {pid: facts for pid, facts in found.items() if facts is not None}
+
+
 def children(pid):
-    found = {}
-    for name in os.listdir("/proc"):
-        facts = process(name) if name.isdigit() else None
-        if facts is not None and facts[2] == pid and facts[1] != "Z":
-            found[int(name)] = facts[3]
-    return found
+    return {child: line for child, (_, state, parent, line) in processes().items()
+            if parent == pid and state != "Z"}
 
 
 def descendants(pid):
@@ -147,6 +153,14 @@ def descendants(pid):
     for child in list(found):
         found.update(descendants(child))
     return found
+
+
+def kill_all(started):
+    """It, and all that it has started."""
+    for pid in [started.pid, *descendants(started.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    started.wait()
 
 
 class Ended:
@@ -239,6 +253,17 @@ class Scene:
             equal(told.status, status, line, told.err, told.out)
         return told
 
+    def leftovers(self):
+        """What is left of the folders that archives are unpacked into."""
+        return [name for name in os.listdir(self.folder)
+                if name.startswith(".tkbundle-archive")]
+
+    def able(self, before, why="nothing can be mounted here"):
+        """These words, behind which a command runs; where none does, a Skip."""
+        if self.go([*before, "true"]).status != 0:
+            raise Skip(why)
+        return before
+
     def start(self, *command, options=(), remote=None, env=None, before=(),
               **more):
         """Start a run; finish() waits for it."""
@@ -268,10 +293,7 @@ class Scene:
     def close(self):
         for started in self.started:
             if started.poll() is None:
-                for pid in [started.pid, *descendants(started.pid)]:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                started.wait()
+                kill_all(started)
             for stream in (started.stdout, started.stderr):
                 if stream is not None:
                     stream.close()

@@ -13,9 +13,8 @@ import time
 from faults import STARTED, check_started
 from moments import QUIET, start
 from pushes import reader
-from scene import (ENTRIES, HERE, KERNELS, Skip, descendants, equal,
-                   files_below, hanging, is_there, need_root, require, test,
-                   wait_until)
+from scene import (ENTRIES, HERE, KERNELS, descendants, equal, files_below, hanging, is_there,
+                   kill_all, need_root, require, test, wait_until)
 from servers import READER, nginx, redis, s3
 
 COMPILER = os.path.join(HERE, "..", "why", "compiler.py")
@@ -43,14 +42,6 @@ def fleet(scene, remote=None):
         return None
     ref, = json.loads(ended.out)["refs"]
     return ref
-
-
-def kill_all(started):
-    """As with the pod."""
-    for pid in [started.pid, *descendants(started.pid)]:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    started.wait()
 
 
 @test("a server that is killed with its pod has left a report when it pushed")
@@ -242,12 +233,11 @@ def _(scene):
 def _(scene):
     need_root()
     os.makedirs(scene.path("full"))
-    before = ["unshare", "-m", "sh", "-c",
-              'cd "$1" && shift && mount -t tmpfs -o size=16k none full && '
-              'mkdir full/remote && { head -c 99999 /dev/zero '
-              '>full/filler 2>/dev/null; exec "$@"; }', "sh", scene.folder]
-    if scene.go([*before, "true"]).status != 0:
-        raise Skip("nothing can be mounted here")
+    before = scene.able([
+        "unshare", "-m", "sh", "-c",
+        'cd "$1" && shift && mount -t tmpfs -o size=16k none full && mkdir full/remote && '
+        '{ head -c 99999 /dev/zero >full/filler 2>/dev/null; exec "$@"; }', "sh",
+        scene.folder])
     hindered(scene, "file://" + scene.path("full", "remote"), "No space left",
              "make room there, or use another folder",
              before=before)

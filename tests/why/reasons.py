@@ -220,36 +220,33 @@ def _(scene):
 
 @test("a kernel that the remote has, and damaged: 'damaged'")
 def _(scene):
-    root = scene.fixture("here")
-    other = scene.path("there")
-    scene.tkbundle("push", "a/b", root, "--remote", scene.remote)
+    scene.tkbundle("push", "a/b", scene.fixture("pushed"), "--remote", scene.remote)
     blob, = (path for _, path in
              files_below(scene.path("remote", "cas")))
     os.chmod(blob, 0o600)
     with open(blob, "r+b") as file:
         file.seek(os.path.getsize(blob) // 2)
         file.write(bytes(16))
-    os.rename(root, other)
-    os.makedirs(root)
-    kernel, = (name for name in os.listdir(other) if name.startswith(KEY))
-    scene.run("cp", "-r", os.path.join(other, kernel), root,
-              options=("--cache", root))
+    start_with_new_kernel(scene)
     one_made(scene, "damaged", "tkbundle verify", "--repair")
 
 
-def graph_scene(scene, *edits, **more):
+def make_graph(scene, machine, before, after, edits, env):
     """vLLM compiles its graph once more: its factors are edited."""
+    inner = os.path.relpath(machine.path(GRAPH), machine.path(os.path.dirname(
+        os.path.dirname(GRAPH))))
+    edits = [(os.path.join(inner, "cache_key_factors.json"), *edit) for edit in edits]
+    scene.run(
+        *compiling("folder", before, after, *(word for edit in edits for word in edit),
+                   os.path.join(inner, "vllm_compile_cache.py"),
+                   os.path.basename(before), os.path.basename(after)),
+        options=("--engine", "vllm"), env={**machine.environment, **env}, status=0)
+
+
+def graph_scene(scene, *edits, **more):
     machine = Machine(scene, "one", VLLM)
     before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
-    after = before[:-1] + "b"
-    inner = os.path.relpath(machine.path(GRAPH), before)
-    scene.run(
-        *compiling("folder", before, after, *(
-            word for old, new in edits for word in
-            (os.path.join(inner, "cache_key_factors.json"), old, new)),
-            os.path.join(inner, "vllm_compile_cache.py"),
-            os.path.basename(before), os.path.basename(after)),
-        options=("--engine", "vllm"), env={**machine.environment, **more}, status=0)
+    make_graph(scene, machine, before, before[:-1] + "b", edits, more)
     return machine
 
 
@@ -357,18 +354,10 @@ def compile_graphs(scene, member, first, *starts):
     it anew: `member` of its factors, a hash, begins with another digit."""
     machine = Machine(scene, "one", VLLM)
     before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
-    inner = os.path.relpath(machine.path(GRAPH), before)
     for variables, old, new in zip(starts, (first, "0"), ("0", "1")):
-        after = before[:-1] + new
-        scene.run(
-            *compiling("folder", before, after,
-                       os.path.join(inner, "cache_key_factors.json"),
-                       f'"{member}": "{old}', f'"{member}": "{new}',
-                       os.path.join(inner, "vllm_compile_cache.py"),
-                       os.path.basename(before), os.path.basename(after)),
-            options=("--engine", "vllm"), env={**machine.environment, **variables},
-            status=0)
-        before = after
+        make_graph(scene, machine, before, before[:-1] + new,
+                   [(f'"{member}": "{old}', f'"{member}": "{new}')], variables)
+        before = before[:-1] + new
     return machine.environment
 
 
