@@ -22,15 +22,11 @@ import shutil
 import subprocess
 import sys
 
+from checks import check, finish_checks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "python")
 TIMEOUT_S = 200
-counts = {True: 0, False: 0}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
 
 
 def target():
@@ -167,8 +163,7 @@ def main():
                             TORCHINDUCTOR_MAX_AUTOTUNE="1")):
         if not sys.argv[3:] or program.name in sys.argv[3:]:
             prove(programs, program)
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if __name__ == "__main__":

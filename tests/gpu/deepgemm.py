@@ -21,10 +21,11 @@ import subprocess
 import sys
 import time
 
+from checks import check, finish_checks, run_of
+
 SHAPES = ((128, 512, 1024), (64, 2112, 7168), (4096, 1024, 512))
 CUDA = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 TIMEOUT_S = 300
-counts = {True: 0, False: 0}
 
 
 def child():
@@ -53,11 +54,6 @@ def child():
             digest.update(result.cpu().view(torch.int16).numpy().tobytes())
     print(json.dumps({"seconds": time.time() - begin, "error": worst,
                       "result": digest.hexdigest()}), flush=True)
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
 
 
 def folders(cache):
@@ -143,9 +139,7 @@ class Bench:
             print(done.stdout.decode()[-1000:], log[-3000:])
             return {"result": None, "seconds": -1, "error": 9, "run": {}}
         result = json.loads(lines[-1])
-        result["run"] = {}
-        for part in log.split('{"verb":"run"')[1:]:
-            result["run"], _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
+        result["run"] = run_of(log)
         print("%-34s %-26s %6.2f s  %2d kernels; %s" % (
             self.name[:34], what, result["seconds"], len(folders(start.cache)),
             {key: result["run"].get(key) for key in ("emitted", "compiled", "pushed", "message")}
@@ -217,8 +211,7 @@ def main():
         bench.prove("nvcc")
         if bench.has_nvrtc():
             bench.prove("NVRTC", DG_JIT_USE_NVRTC="1")
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if sys.argv[1:2] == ["--child"]:

@@ -19,10 +19,10 @@ import subprocess
 import sys
 import time
 
+from checks import check, finish_checks
 from measure import seconds_since_start
 
 LAYERS, WIDTH, HEADS, BATCH = 12, 1024, 16, 4
-counts = {True: 0, False: 0}
 
 
 def child():
@@ -75,11 +75,6 @@ def child():
         "seconds": seconds_since_start()}), flush=True)
 
 
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
-
-
 def start(home, before=(), **environment):
     os.makedirs(home, exist_ok=True)
     begun = time.time()
@@ -128,8 +123,7 @@ def main():
     for name, each in (("cold", [cold]), ("in place", placed), ("moved", [copied]),
                        ("cold, by run", [first]), ("elsewhere, by run", others)):
         print("%-18s %.1f s" % (name, statistics.median(one["seconds"] for one in each)))
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if sys.argv[1:] == ["child"]:

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 
-counts = {True: 0, False: 0}
+from checks import check, finish_checks, run_of
 
 
 def child():
@@ -47,11 +47,6 @@ def child():
     dist.destroy_process_group()
 
 
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
-
-
 def start(programs, work, name, ranks):
     """What each rank says, and what `tkbundle run` does."""
     home = os.path.join(work, name)
@@ -69,9 +64,7 @@ def start(programs, work, name, ranks):
     for path in sorted(glob.glob(os.path.join(home, "out", "*.json"))):
         with open(path, encoding="utf-8") as file:
             said.append(json.load(file))
-    run = {}
-    for part in done.stderr.decode().split('{"verb":"run"')[1:]:
-        run, _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
+    run = run_of(done.stderr.decode())
     if len(said) != ranks:
         print(done.stderr.decode()[-3000:])
     print("%-10s %s %s" % (name, said, {key: run.get(key) for key in (
@@ -95,8 +88,7 @@ def main():
     check("elsewhere: no kernel was compiled", run.get("compiled") == 0)
     check("elsewhere: the same results",
           [one["result"] for one in warm] == [one["result"] for one in cold])
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if sys.argv[1:2] == ["--child"]:

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 
-counts = {True: 0, False: 0}
+from checks import check, finish_checks, run_of
 
 
 def child(mode):
@@ -80,11 +80,6 @@ for _ in range(2):
 """
 
 
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
-
-
 class Bench:
     def __init__(self, programs, work):
         self.tkbundle = os.path.join(os.path.abspath(programs), "tkbundle")
@@ -113,9 +108,7 @@ class Bench:
             print(done.stderr.decode()[-2000:])
             return {"seconds": -1, "misses": -1, "run": {}}
         result = json.loads(lines[-1])
-        result["run"] = {}
-        for part in done.stderr.decode().split('{"verb":"run"')[1:]:
-            result["run"], _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
+        result["run"] = run_of(done.stderr.decode())
         result["seconds"] += result["run"].get("delay_seconds", 0)
         print("%-14s %-22s %6.1f s  graphs: %d hits, %d misses; loaded in %.2f s; %s" % (
             mode, name, result["seconds"], result["hits"], result["misses"],
@@ -196,8 +189,7 @@ def main():
     bench.start("first of all", "default", "first", False)
     for mode in sys.argv[4:] or ("default", "max-autotune"):
         bench.measure(mode, rounds)
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if sys.argv[1:2] == ["--child"]:

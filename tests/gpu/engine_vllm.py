@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 
+from checks import check, finish_checks, run_of
+
 PROGRAMS, LAB, WORK = (os.path.abspath(path) for path in sys.argv[1:4])
 TKBUNDLE = os.path.join(PROGRAMS, "tkbundle")
 SITE = os.path.join(WORK, "site")
@@ -24,12 +26,6 @@ REMOTE = os.path.join(WORK, "remote")
 ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
 NOBODY = 65534
 FIGURES = ("s_vllm_imported", "s_engine_ready", "s_done")
-counts = {True: 0, False: 0}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
 
 
 def prepare():
@@ -75,11 +71,7 @@ def finish(name, process):
     result["run"] = {}
     with open(log_of(name), encoding="utf-8", errors="replace") as log:
         text = log.read()
-    for part in text.split('{"verb":"run"')[1:]:
-        try:
-            result["run"], _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
-        except ValueError:
-            pass
+    result["run"] = run_of(text)
     triton = result.get("triton", {})
     inductor = result.get("inductor", {})
     print("%-26s ready %6.1f s  imported %5.1f  compiled %3s  hits %3s  torch.compile %5s  %s" % (
@@ -205,8 +197,7 @@ def main():
         print("%-25s" % name + "".join("%18.1f" % median(results, key) for key in FIGURES))
     ratio = median(moved, "s_engine_ready") / median(places, "s_engine_ready")
     print("elsewhere / in place: %.3f" % ratio)
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 sys.exit(main())

@@ -18,17 +18,13 @@ import subprocess
 import sys
 import time
 
+from checks import check, finish_checks, run_of
+
 TIMEOUT_S = 200
-counts = {True: 0, False: 0}
 
 # Ranks talk by NCCL alone, without what all GPUs of a host share.
 TALK = {"NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1",
         "NVSHMEM_DISABLE_NVLS": "1", "VLLM_ALLREDUCE_USE_SYMM_MEM": "0"}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
 
 
 def child(lab, ranks):
@@ -58,12 +54,11 @@ def start(programs, lab, work, name, ranks):
             env=env, stdout=subprocess.PIPE, stderr=err, timeout=TIMEOUT_S + 60, check=False)
     with open(log, encoding="utf-8", errors="replace") as file:
         text = file.read()
-    said, run = {}, {}
+    said = {}
     for line in done.stdout.decode().splitlines():
         if line.startswith("{"):
             said = json.loads(line)
-    for part in text.split('{"verb":"run"')[1:]:
-        run, _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
+    run = run_of(text)
     if not said.get("ok"):
         print(text[-4000:])
     print("%-16s ready %6.1f s of %6.1f  %s" % (
@@ -113,8 +108,7 @@ def main():
     cold, run = start(programs, lab, work, "cold", ranks)
     check("cold: the engine starts", cold.get("ok"))
     if not cold.get("ok"):
-        print("%d passed, %d failed" % (counts[True], counts[False]))
-        return 1
+        return finish_checks()
     check("cold: what it compiled was pushed", run.get("pushed") and not run.get("left_out"))
     wanted = ["rank_%d_0" % rank for rank in range(ranks)]
     have = ranks_of(work, "cold")
@@ -140,8 +134,7 @@ def main():
                   ranks_of(work, "elsewhere") == (wanted, wanted))
         check(name + ": it is ready sooner",
               warm.get("s_engine_ready", 1e9) < cold["s_engine_ready"])
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ import tarfile
 
 import torch
 
+from checks import check, finish_checks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 FIXTURE = os.path.join(TREE, "fixtures", "inductor-2.11-llama4-h100.tar.gz")
@@ -36,13 +38,6 @@ HAS_GPU = torch.cuda.is_available()
 HOOKS = {"TRITON_CACHE_MANAGER": "tkbundle.triton:CacheManager", "TKBUNDLE_INDUCTOR": "1"}
 LIBRARIES = ("libtkbundle.so.1", "libtkbundle-remote.so.1")
 ENTRY_POINTS = "[torch.backends]\ntkbundle = tkbundle._autoload:start\n"
-
-counts = {True: 0, False: 0}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
 
 
 def library_folder(given):
@@ -270,8 +265,7 @@ def main():
     for part in parts:
         PARTS[part](bench)
     shutil.rmtree(work)
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 if __name__ == "__main__":

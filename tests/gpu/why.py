@@ -20,6 +20,8 @@ import shutil
 import subprocess
 import sys
 
+from checks import check, finish_checks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 KIND = sys.argv[1]
 PATHS = [os.path.abspath(path) for path in sys.argv[2:]]
@@ -30,12 +32,6 @@ else:
     PROGRAMS, *LAB, WORK = PATHS
 TKBUNDLE = os.path.join(PROGRAMS, "tkbundle")
 SITE = os.path.join(WORK, "site")
-counts = {True: 0, False: 0}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
 
 
 def environment(home, **others):
@@ -154,8 +150,7 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
     {"torch": torch, "vllm": vllm}[KIND]()
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish_checks()
 
 
 sys.exit(main())
