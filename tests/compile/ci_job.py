@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Tap
+
 LIST = "tests/compile/model.json"
 KERNELS = 13
 
@@ -29,10 +31,10 @@ class Job:
                     re.findall(r"(\w+): (?:\"([^\"]*)\"|([^,\" ]+))", env)}
 
 
-class Scene:
+class Scene(Tap):
     def __init__(self, program, sources, folder):
+        super().__init__()
         self.program, self.sources, self.folder = program, sources, folder
-        self.count = self.failed = 0
         with open(os.path.join(sources, "docs", "compile.md"), encoding="utf-8") as file:
             section = file.read().partition("\n## A CI job\n")[2]
         self.job = Job(re.search(r"```yaml\n(.*?)```", section, re.S)[1])
@@ -66,11 +68,6 @@ class Scene:
         if done.returncode != 0:
             sys.stderr.write(done.stdout + done.stderr)
         return done
-
-    def ok(self, is_so, sentence):
-        self.count += 1
-        self.failed += not is_so
-        print(f"{'ok' if is_so else 'not ok'} {self.count} - {sentence}", flush=True)
 
     def count_in(self, root, target, folder):
         """Compiled and hits, of all kernels for a target."""
@@ -113,8 +110,7 @@ def main():
                       os.path.realpath(folder))
         run_job(scene)
         start_elsewhere(scene)
-        print(f"1..{scene.count}")
-        return 1 if scene.failed else 0
+        return scene.end()
 
 
 sys.exit(main())

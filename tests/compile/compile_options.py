@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Skip, Tap
+
 OUTS = ("entry", "cubin", "ptx", "llir", "ttgir", "ttir")
 COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list", "module", "recorded")
 CAN = {"ir": OUTS[:4], "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS, "ttgir": OUTS[:5],
@@ -163,16 +165,12 @@ UNASKED = SIGNATURE.replace("i32", "i8")  # a launch passes another type
 FINALIZED = ("keep", "bind", "bind-from", "without", "fast", "quant", "rules")
 
 
-class Skip(Exception):
-    """The test needs what is not there."""
-
-
-class Scene:
+class Scene(Tap):
     def __init__(self, program, sources, folder, kinds):
+        super().__init__()
         self.program = os.path.realpath(program)
         self.sources = sources
         self.folder = folder
-        self.count = self.failed = 0
         self.bases = {}
         self.ptxas = os.environ.get("TKB_TEST_PTXAS", "")
         self.venv = os.path.join(sources, "build", "venv")
@@ -321,18 +319,6 @@ class Scene:
         if key not in self.bases:
             self.bases[key] = self.outcome(words, inputs)
         return self.bases[key]
-
-    def tap(self, sentence, check, *args):
-        self.count += 1
-        try:
-            faults = check(*args)
-        except Skip as reason:
-            print(f"ok {self.count} - {sentence} # SKIP {reason}", flush=True)
-            return
-        print(f"{'not ok' if faults else 'ok'} {self.count} - {sentence}", flush=True)
-        for fault in faults:
-            print("# " + fault.replace("\n", "\n# "), flush=True)
-        self.failed += bool(faults)
 
 
 def read_docs(sources):
@@ -550,14 +536,14 @@ def try_option(scene, table, option, kind):
         shown = f"--{option}, {kind}, {out}"
         if option == "jobs":
             if out == "entry":
-                scene.tap(f"{shown}: has an effect", concurrency, scene, kind)
+                scene.tap(f"{shown}: has an effect", concurrency, kind)
         elif out in allowed(table, option, kind):
             if is_compiled(option, kind, out):
-                scene.tap(f"{shown}: has an effect", check_effect, scene, option, kind, out)
+                scene.tap(f"{shown}: has an effect", check_effect, option, kind, out)
             else:
-                scene.tap(f"{shown}: is taken", check_taken, scene, option, kind, out)
+                scene.tap(f"{shown}: is taken", check_taken, option, kind, out)
         else:
-            scene.tap(f"{shown}: is refused", check_refused, scene, option, kind, out)
+            scene.tap(f"{shown}: is refused", check_refused, option, kind, out)
 
 
 def main():
@@ -565,16 +551,15 @@ def main():
         kinds = sys.argv[3:] or list(INPUTS)
         scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder), kinds)
         table = read_docs(scene.sources)
-        scene.tap("the tables are the same, and have every option", check_tables, scene, table,
+        scene.tap("the tables are the same, and have every option", check_tables, table,
                   read_page(scene.sources))
         for kind in kinds:
             for option in table:
                 try_option(scene, table, option, kind)
-            scene.tap(f"a --ptxas that is none fails, {kind}", check_no_ptxas, scene, kind)
-        scene.tap("of several inputs, that without a meaning is named", check_mixed, scene)
-        scene.tap("options that exclude each other are refused", check_pairs, scene)
-        print(f"1..{scene.count}")
-        return 1 if scene.failed else 0
+            scene.tap(f"a --ptxas that is none fails, {kind}", check_no_ptxas, kind)
+        scene.tap("of several inputs, that without a meaning is named", check_mixed)
+        scene.tap("options that exclude each other are refused", check_pairs)
+        return scene.end()
 
 
 if __name__ == "__main__":

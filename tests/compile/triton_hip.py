@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Tap
+
 TARGETS = {"gfx90a": 64, "gfx942": 64, "gfx950": 64, "gfx1100": 32}
 SIGNATURE = "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
 KERNELS = """import triton
@@ -81,14 +83,14 @@ LL = "define void @k() {\n  ret void\n}\n"
 MODULE = "from torch._inductor.runtime import triton_heuristics\n"
 
 
-class Scene:
+class Scene(Tap):
     def __init__(self, program, sources, folder):
+        super().__init__()
         self.program, self.folder = os.path.realpath(program), folder
         self.python = os.path.join(os.path.realpath(sources), "build", "venv", "bin", "python3")
         self.env = {name: value for name, value in os.environ.items()
                     if not name.startswith(("TRITON_", "TKBUNDLE_", "PYTHONPATH", "AMDGCN_"))}
         self.env.update(HOME=folder, PYTHONDONTWRITEBYTECODE="1", XDG_CACHE_HOME=folder)
-        self.count = self.failed = 0
         for name, text in (("kernels.py", KERNELS), ("launch.py", LAUNCH), ("k.ll", LL),
                            ("module.py", MODULE), ("kernels.json", json.dumps(self.items()))):
             with open(self.path(name), "w", encoding="utf-8") as file:
@@ -119,14 +121,6 @@ class Scene:
     def launch(self, cache, arch, size):
         return self.run(self.python, "launch.py", arch, str(TARGETS[arch]), str(size),
                         TRITON_CACHE_DIR=self.path(cache))
-
-    def tap(self, sentence, check):
-        self.count += 1
-        faults = check(self)
-        print(f"{'not ok' if faults else 'ok'} {self.count} - {sentence}", flush=True)
-        for fault in faults:
-            print("# " + fault.replace("\n", "\n# "), flush=True)
-        self.failed += bool(faults)
 
 
 def contents(scene, cache):
@@ -278,8 +272,7 @@ def main():
                                 ("each stage is written and read", check_stages),
                                 ("what has no meaning is refused", check_refused)):
             scene.tap(sentence, check)
-        print(f"1..{scene.count}")
-        return 1 if scene.failed else 0
+        return scene.end()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 import tempfile
 import time
 
+from tap import Tap
+
 SOURCE = """
 import os
 import triton
@@ -48,12 +50,12 @@ SIGNATURE = "*fp32:16, *fp32:16, i32"
 TICK = 0.1  # what was written just before a worker began is not trusted
 
 
-class Scene:
+class Scene(Tap):
     def __init__(self, program, sources, folder, count=0):
+        super().__init__(count)
         self.program, self.folder = os.path.realpath(program), folder
         self.sources = os.path.realpath(sources)
         self.venv = os.path.join(self.sources, "build", "venv")
-        self.count, self.failed = count, 0
         self.starts = self.path("starts")
         self.variables, self.options = {}, []
         self.folders = [self.path("start"), self.path("first"), self.path("second")]
@@ -110,11 +112,6 @@ class Scene:
         self.compile(kernel)
         started, says = self.compile(kernel)
         return says if started == 0 else None
-
-    def ok(self, is_so, sentence):
-        self.count += 1
-        self.failed += not is_so
-        print(f"{'ok' if is_so else 'not ok'} {self.count} - {sentence}", flush=True)
 
     def seen(self, what, change, kernel="add"):
         """A hit starts nothing; after the change it does."""

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Tap
+
 FLOATS = "*fp32:16, *fp32:16"
 A, B = ("pointer", "float32"), ("pointer", "float16")
 
@@ -100,13 +102,13 @@ if sys.argv[5]:
 """
 
 
-class Scene:
+class Scene(Tap):
     def __init__(self, program, sources, folder):
+        super().__init__()
         self.program, self.sources, self.folder = os.path.realpath(program), sources, folder
         self.tests = os.path.join(sources, "tests")
         self.venv = os.path.join(sources, "build", "venv")
         self.python = os.path.join(self.venv, "bin", "python3")
-        self.count = self.failed = 0
         self.caches = 0
         self.folders = []  # in PYTHONPATH
 
@@ -142,14 +144,6 @@ class Scene:
         return self.run([self.python, "-c", LAUNCH, os.path.join(self.tests, "support"),
                          os.path.join(self.tests, "compile"), json.dumps(launches),
                          targets, notes], version, "").stderr
-
-    def tap(self, sentence, check, *args):
-        self.count += 1
-        faults = check(self, *args)
-        print(f"{'not ok' if faults else 'ok'} {self.count} - {sentence}", flush=True)
-        for fault in faults:
-            print("# " + fault.replace("\n", "\n# "), flush=True)
-        self.failed += bool(faults)
 
 
 def keys(cache):
@@ -297,16 +291,15 @@ def modules(scene):
                          "compiled 0, hits 0, failed 1 ")
 
 
-def run_in_scene(tell_all):
+def run_in_scene(tell_all, kind=Scene):
     """What a script of such checks does; its exit status."""
     with tempfile.TemporaryDirectory(prefix="tkbundle-triton.") as folder:
-        scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
+        scene = kind(sys.argv[1], sys.argv[2], os.path.realpath(folder))
         if not os.access(scene.python, os.X_OK):
             print("1..0 # SKIP Triton is not in build/venv: ./bootstrap test puts it there")
             return 0
         tell_all(scene)
-        print(f"1..{scene.count}")
-        return 1 if scene.failed else 0
+        return scene.end()
 
 
 def tell(scene):
