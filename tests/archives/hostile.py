@@ -55,6 +55,12 @@ def changed(data, old, new, count=-1):
     return data.replace(old, new, count)
 
 
+def with_checksum(header):
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
 def sparse(size, count=1):
     """GNU's old sparse files: a header that says so much, and no data."""
     out = b""
@@ -65,9 +71,7 @@ def sparse(size, count=1):
         # One empty part at its end, and the real size.
         header[386:410] = b"%011o\0%011o\0" % (size, 0)
         header[483:495] = b"%011o\0" % size
-        header[148:156] = b" " * 8
-        header[148:156] = b"%06o\0 " % sum(header)
-        out += bytes(header)
+        out += with_checksum(header)
     return out + bytes(1024)
 
 
@@ -137,13 +141,6 @@ def one_of_zeros(size):
         for _ in range(8):
             to.write(bytes(MIB))
     return out.getvalue()
-
-
-def with_checksum(header):
-    header = bytearray(header)
-    header[148:156] = b" " * 8
-    header[148:156] = b"%06o\0 " % sum(header)
-    return bytes(header)
 
 
 def below_zero():

@@ -239,6 +239,19 @@ def flashinfer_files():
     }, json.dumps(config, indent=2)
 
 
+def carry(scene, engine, root, files):
+    """How many units there are of an engine's files, and what a machine with the GPU that
+    they were tuned on gets of them, and what one with another."""
+    first, second, other = (Machine(scene, engine + name, engine=engine)
+                            for name in ("-first", "-second", "-other"))
+    for name, data in files.items():
+        write(os.path.join(first.home, root, name), data)
+    count = first.collect("a.tkb", env=H200)[1]["collected"]
+    for machine, env in ((second, H200), (other, H100)):
+        machine.verb("emit", scene.path("a.tkb"), env=env)
+    return count, *(contents(os.path.join(each.home, root)) for each in (second, other))
+
+
 @test("FlashInfer's tuning is carried byte for byte, without what is half written, "
       "for its own cache and for vLLM's")
 def _(scene):
@@ -247,20 +260,12 @@ def _(scene):
             ("flashinfer", ".cache/flashinfer", files),
             ("sglang", ".cache/sglang/.cache/flashinfer", files),
             ("vllm", ".cache/vllm", {FLASHINFER: config})):
-        first, second, other = (Machine(scene, engine + name, engine=engine)
-                                for name in ("-first", "-second", "-other"))
-        for name, data in whole.items():
-            path = os.path.join(first.home, root, name)
-            write(path, data)
-            write(os.path.join(os.path.dirname(path), ".autotune_x1.tmp"), "{")
-        first.collect("a.tkb", env=H200)
+        half = {os.path.join(os.path.dirname(name), ".autotune_x1.tmp"): "{" for name in whole}
 
-        second.verb("emit", scene.path("a.tkb"), env=H200)
-        other.verb("emit", scene.path("a.tkb"), env=H100)
+        _, here, elsewhere = carry(scene, engine, root, {**whole, **half})
 
-        equal(contents(os.path.join(second.home, root)),
-              {name: data.encode() for name, data in whole.items()})
-        equal(contents(os.path.join(other.home, root)), {})
+        equal(here, {name: data.encode() for name, data in whole.items()})
+        equal(elsewhere, {})
 
 
 @test("TileLang's kernels are carried as its manifest has them, and what it tuned "
@@ -292,21 +297,12 @@ def _(scene):
              **{f"{best}/{name}": data for name, data in tuned_files.items()}}
     for engine, root in (("tilelang", ".tilelang/cache"),
                          ("sglang", ".cache/sglang/tilelang")):
-        first, second, other = (Machine(scene, engine + name, engine=engine)
-                                for name in ("-first", "-second", "-other"))
-        for name, data in whole.items():
-            write(os.path.join(first.home, root, name), data)
-        write(os.path.join(first.home, root, space, ".staging", "k_1_ab", "x"),
-              "half")
-        equal(first.collect("a.tkb", env=H200)[1]["collected"], 2)
+        count, here, elsewhere = carry(scene, engine, root, {
+            **whole, f"{space}/.staging/k_1_ab/x": "half"})
 
-        second.verb("emit", scene.path("a.tkb"), env=H200)
-        other.verb("emit", scene.path("a.tkb"), env=H100)
-
-        here = contents(os.path.join(second.home, root))
+        equal(count, 2)
         equal(here, {name: data.encode() for name, data in whole.items()})
-        equal(sorted(contents(os.path.join(other.home, root))),
-              sorted(f"{kernel}/{name}" for name in files))
+        equal(sorted(elsewhere), sorted(f"{kernel}/{name}" for name in files))
         for name, told in manifest["files"].items():
             data = here[f"{kernel}/{name}"]
             equal((len(data), hashlib.sha256(data).hexdigest()),
@@ -372,19 +368,12 @@ NEWEST = (
       "weights, dumps and what is built on the way stay")
 def _(scene):
     for engine, root, units, anywhere, tuned_here, stays in NEWEST:
-        first, second, other = (Machine(scene, engine + name, engine=engine)
-                                for name in ("-first", "-second", "-other"))
-        for name in anywhere + tuned_here + stays:
-            write(os.path.join(first.home, root, name),
-                  b"\x7fELF" + bytes(60) if name.endswith(".cubin") else name)
-        equal(first.collect("a.tkb", env=H200)[1]["collected"],
-              units + len(tuned_here), engine)
-        second.verb("emit", scene.path("a.tkb"), env=H200)
-        other.verb("emit", scene.path("a.tkb"), env=H100)
-        equal(sorted(contents(os.path.join(second.home, root))),
-              sorted(anywhere + tuned_here), engine)
-        equal(sorted(contents(os.path.join(other.home, root))),
-              sorted(anywhere), engine)
+        count, here, elsewhere = carry(scene, engine, root, {
+            name: b"\x7fELF" + bytes(60) if name.endswith(".cubin") else name
+            for name in anywhere + tuned_here + stays})
+        equal(count, units + len(tuned_here), engine)
+        equal(sorted(here), sorted(anywhere + tuned_here), engine)
+        equal(sorted(elsewhere), sorted(anywhere), engine)
 
 
 @test("timings of Triton's autotuner are for one GPU, too; those of nobody knows "

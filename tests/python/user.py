@@ -24,6 +24,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
 from triton_kernel import Tensor, begun, use_driver, want  # noqa: E402
 
 
+def want_two():
+    want(4)
+    want(8)
+
+
 def chain_hooks():
     """Hooks of the user's own stand there before."""
     def listener(**_told):
@@ -32,8 +37,7 @@ def chain_hooks():
     knobs = triton.knobs
     knobs.compilation.listener = listener
     knobs.runtime.kernel_load_end_hook.add(print)
-    want(4)
-    want(8)
+    want_two()
     assert begun.count("told") == 2, begun
     assert print in knobs.runtime.kernel_load_end_hook.calls
     assert len(knobs.runtime.kernel_load_end_hook.calls) == 2
@@ -46,8 +50,7 @@ def use_block():
     if hasattr(triton, "knobs"):
         triton.knobs.compilation.listener = lambda **told: heard.append(told)
     with tkbundle.warm("a/b", os.environ["TRITON_CACHE_DIR"]):
-        want(4)
-        want(8)
+        want_two()
     print(f"heard {len(heard)}")
 
 
@@ -83,48 +86,34 @@ def fork_early():
     assert os.waitpid(child, 0)[1] == 0
 
 
+def all_at_once(kind, *kernels):
+    jobs = [kind(target=want, args=(warps,)) for warps in kernels]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+        assert getattr(job, "exitcode", 0) == 0
+
+
 def use_workers():
     """Workers of multiprocessing end without atexit."""
     want(4)
-    workers = [multiprocessing.get_context("fork").Process(
-        target=want, args=(warps,)) for warps in (1, 2, 8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-        assert worker.exitcode == 0
+    all_at_once(multiprocessing.get_context("fork").Process, 1, 2, 8)
 
 
 def use_threads():
-    threads = [threading.Thread(target=want, args=(warps,))
-               for warps in (1, 2, 4, 8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    all_at_once(threading.Thread, 1, 2, 4, 8)
+
+
+VERBS = {"fork": fork, "early": fork_early, "workers": use_workers, "threads": use_threads,
+         "hooks": chain_hooks, "odd": want_odd, "block": use_block}
 
 
 def main():
     verb = sys.argv[1] if len(sys.argv) > 1 else "plain"
     use_driver()
     begin = time.monotonic()
-    if verb == "fork":
-        fork()
-    elif verb == "early":
-        fork_early()
-    elif verb == "workers":
-        use_workers()
-    elif verb == "threads":
-        use_threads()
-    elif verb == "hooks":
-        chain_hooks()
-    elif verb == "odd":
-        want_odd()
-    elif verb == "block":
-        use_block()
-    else:
-        want(4)
-        want(8)
+    VERBS.get(verb, want_two)()
     print(f"compiled {len(begun)} in {time.monotonic() - begin:.3f} s",
           flush=True)
     if verb == "quiet":

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is reported while the command runs: figures, lines, documents."""
-import glob
 import json
 import os
 import re
@@ -10,27 +9,13 @@ import socket
 import subprocess
 import time
 
-from pushes import compiling, reader
-from scene import (ENTRIES, HERE, KERNELS, children, equal, hanging, is_there,
-                   process, require, test, wait_until)
+from pushes import compiling, figures, gauges_of, reader
+from scene import (ENTRIES, HERE, KERNELS, children, equal, files_below,
+                   hanging, is_there, process, require, test, wait_until)
 
 OPERATIONS = os.path.join(HERE, "..", "..", "docs", "operations.md")
 UNTIL_END = "until test -e end; do sleep 0.05; done"
 START = re.compile(r"tkbundle: emitted (\w+), starting(?:; (.*))?")
-
-
-def parse(text):
-    """Names of gauges without kinds, and their values."""
-    lines = [line for line in text.splitlines()
-             if not line.startswith(("#", "tkbundle_run_kind_"))]
-    found = {line.partition("{")[0]: float(line.split()[-1]) for line in lines}
-    return {name.removeprefix("tkbundle_run_"): value
-            for name, value in found.items()}
-
-
-def figures(scene, name="figures"):
-    return (parse(scene.read(name)) if os.path.exists(scene.path(name))
-            else {})
 
 
 def wait_for(scene, what, **values):
@@ -45,6 +30,11 @@ def wait_for(scene, what, **values):
 def finish(scene, started):
     scene.write("end", "")
     return scene.finish(started)
+
+
+def empty_remote(scene):
+    for _, path in list(files_below(scene.path("remote", "cas"))):
+        os.unlink(path)
 
 
 def closed_port():
@@ -89,9 +79,7 @@ def _(scene):
 @test("success is 0 while the command runs, where the pull failed")
 def _(scene):
     scene.fill()
-    for path in glob.glob(scene.path("remote", "cas", "**"), recursive=True):
-        if os.path.isfile(path):
-            os.unlink(path)
+    empty_remote(scene)
     for push in ("never", "on-exit", "always"):
         for remote in (f"redis://127.0.0.1:{closed_port()}", scene.remote,
                        scene.path("no", "such")):
@@ -263,16 +251,6 @@ def fires(expression, gauges, later=0):
     return eval(expression, {"__builtins__": {}}, names)  # it is checked
 
 
-def gauges_of(*files):
-    found = {}
-    for file in files:
-        with open(file, encoding="utf-8") as text:
-            for line in text:
-                if not line.startswith("#"):
-                    found[line.partition("{")[0]] = float(line.split()[-1])
-    return found
-
-
 @test("each alert of operations.md fires from what is written, and only then")
 def _(scene):
     rules = alerts()
@@ -289,7 +267,7 @@ def _(scene):
         since = time.time()
         wait_until(lambda: figures(scene).get("timestamp_seconds", 0) > since,
                    "figures")
-        got = gauges_of(scene.path("figures"))
+        got = gauges_of(scene, "figures")
         finish(scene, started)
         shutil.rmtree(scene.path("served"), ignore_errors=True)
         for name in ("on", "end", "figures"):
@@ -304,7 +282,7 @@ def _(scene):
     scene.tkbundle("pull", "a/b", "pulled", "--remote", scene.remote,
                    "--metrics", "pull.prom")
     scene.tkbundle("gc", "--remote", scene.remote, "--metrics", "gc.prom")
-    good.update(gauges_of(scene.path("pull.prom"), scene.path("gc.prom")))
+    good.update(gauges_of(scene, "pull.prom", "gc.prom"))
     for name, rule in rules.items():
         require(not fires(rule, good), name, good)
 
@@ -315,17 +293,15 @@ def _(scene):
     note("KernelsRemoteFails", gauges_while("true", remote=refused))
     scene.tkbundle("pull", "a/b", "pulled", "--remote", refused,
                    "--best-effort", "--metrics", "pull.prom")
-    note("KernelsRemoteFails", gauges_of(scene.path("pull.prom")))
+    note("KernelsRemoteFails", gauges_of(scene, "pull.prom"))
     with hanging() as remote:
         note("KernelsDelayStarts", gauges_while("true", remote=remote,
                                                 options=["--wait", "2s"]))
-    for path in glob.glob(scene.path("remote", "cas", "**"), recursive=True):
-        if os.path.isfile(path):
-            os.unlink(path)
+    empty_remote(scene)
     note("KernelsEvicted", gauges_while("true"))
     scene.tkbundle("pull", "a/b", "evicted", "--remote", scene.remote,
                    "--metrics", "pull.prom", status=4)
-    note("KernelsEvicted", gauges_of(scene.path("pull.prom")))
+    note("KernelsEvicted", gauges_of(scene, "pull.prom"))
     equal(fired, set(rules))
 
 

@@ -46,6 +46,21 @@ def records(scene):
                if "@starts," not in place)
 
 
+def gauges_of(scene, *names):
+    """What files of metrics have, without kinds."""
+    lines = [line.split() for name in names for line in scene.read(name).splitlines()
+             if not line.startswith(("#", "tkbundle_run_kind_"))]
+    return {name.partition("{")[0]: float(value) for name, value in lines}
+
+
+def figures(scene):
+    """What a run has written so far."""
+    if not os.path.exists(scene.path("figures")):
+        return {}
+    return {name.removeprefix("tkbundle_run_"): value
+            for name, value in gauges_of(scene, "figures").items()}
+
+
 @test("a cold start and a warm one, and what the lines say")
 def _(scene):
     cold = scene.shell(compiling(scene))
@@ -312,22 +327,17 @@ def _(scene):
 
 @test("the figures of --metrics are those of the line")
 def _(scene):
-    def figures(*options):
-        ended = scene.shell("sleep 0.1", options=["--metrics", "figures",
-                                                  *options])
-        lines = [line.split() for line in scene.read("figures").splitlines()
-                 if not line.startswith("#")]
-        return ended, {name.partition("{")[0].removeprefix("tkbundle_run_"):
-                       float(value) for name, value in lines}
-
     scene.fill()
-    ended, got = figures()
+    ended = scene.shell("sleep 0.1", options=["--metrics", "figures"])
+    got = figures(scene)
     equal(tuple(str(int(got[name])) for name in
                 ("emitted", "used", "compiled", "pushed")), ended.counts())
     equal((got["success"], got["left_out"]), (1, 0))
     require(0 < got["delay_seconds"] < 2 and got["duration_seconds"] > 0.1,
             got)
-    ended, got = figures("--push", "never", "--cache", "other")
+    scene.shell("true", options=["--metrics", "figures", "--push", "never", "--cache",
+                                 "other"])
+    got = figures(scene)
     equal((got["emitted"], got["used"], got["compiled"]), (ENTRIES, 0, 0))
     ended = scene.shell("exit 3", options=["--metrics", "no/such/folder"], status=3)
     require("metrics: cannot write 'no/such/folder'" in ended.reason(),
