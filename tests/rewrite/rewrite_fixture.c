@@ -4,6 +4,7 @@
 #include <llvm-c/Analysis.h>
 
 #include "base/path.h"
+#include "llvm/llvm_values.h"
 
 static const char after[] = ".after";
 
@@ -46,7 +47,7 @@ static const char **list_wanted(LLVMModuleRef module, size_t *count_out)
 		if (LLVMIsDeclaration(at))
 			continue;
 		other = LLVMGetNamedFunction(
-			module, text("%s%s", rule_value_name(at), after));
+			module, text("%s%s", llvm_name(at), after));
 		CHECK(count < 256);
 		wanted[count++] = body_of(other == NULL ? at : other);
 	}
@@ -69,9 +70,8 @@ static void check_module(LLVMModuleRef module, const char **wanted)
 			continue;
 		got = body_of(at);
 		if (strcmp(got, wanted[count]) != 0)
-			fail_msg("@%s%s is\n%s\nand not\n%s",
-			         rule_value_name(at),
-			         tkb_name_ends_with(rule_value_name(at), after)
+			fail_msg("@%s%s is\n%s\nand not\n%s", llvm_name(at),
+			         tkb_name_ends_with(llvm_name(at), after)
 			                 ? " (which must stay)"
 			                 : "",
 			         got, wanted[count]);
