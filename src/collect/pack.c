@@ -8,7 +8,6 @@
 #include "format/frame.h"
 #include "format/tar.h"
 
-
 /* What one thread needs to pack. */
 struct tkb_packing {
 	struct tkb_packer packer;
