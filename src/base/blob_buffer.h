@@ -80,7 +80,10 @@ TKB_NODISCARD int tkb_blob_buffer_read(struct tkb_blob_buffer *buffer,
                                        uint64_t offset, void *data, size_t size,
                                        size_t *got_out, struct tkb_error *err);
 
-/* Send the `size` bytes at `offset`, which must have been added, to `sink`. */
+/*
+ * Send the `size` bytes at `offset`, which must have been added, to `sink`.
+ * Meanwhile nobody may add bytes.
+ */
 TKB_NODISCARD int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer,
                                        uint64_t offset, uint64_t size,
                                        const struct tkb_sink *sink,

@@ -277,6 +277,7 @@ TEST(blob_buffer, takes_pieces_from_several_threads)
 		50000, UINT64_MAX);
 	OK(tkb_parallel(PIECES, 8, &work, ERR));
 	CHECK(putting->hold.fd >= 0);
+	CHECK(putting->hold.memory.data == NULL);
 	for (size_t i = 0; i < PIECES; i++) {
 		const struct tkb_bytes wanted = piece_text(i, room);
 
