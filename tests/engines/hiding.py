@@ -25,7 +25,8 @@ def plant(machine):
     # Of a name that does not say that it is JSON: such a one would be left out.
     write(machine.path("modelinfos", "broken"),
           '{"DB_PASSWORD": "plain-secret-06", ')
-    write(machine.path("modelinfos", "wide.json"), '{"HF_TOKEN": "plain-secret-12"}')
+    write(machine.path("modelinfos", "wide.json"),
+          '{"HF_TOKEN": "plain-secret-12"}'.encode("utf-16"))
     write(machine.path("settings.env"), "export HF_TOKEN=plain-secret-07\n")
     write(machine.path("settings.yaml"), "auth_token: plain-secret-08\n"
           "private_key: |\n  -----BEGIN-----\n  plain-secret-13\n"
