@@ -383,11 +383,11 @@ static int open_with_size(uint64_t size, struct tkb_error *err)
 	return tkb_bundle_open("x.tkb", &bundle, err);
 }
 
-TEST(mixed, frames_have_276_mib_at_most)
+TEST(mixed, frames_have_2112_mib_at_most)
 {
-	OK(open_with_size(276 * (uint64_t)TKB_MIB, ERR));
-	FAILS(open_with_size(276 * (uint64_t)TKB_MIB + 1, ERR), TKB_ERR_CORRUPT,
-	      "line 3 of 'tkbundle.frames'");
+	OK(open_with_size(2112 * (uint64_t)TKB_MIB, ERR));
+	FAILS(open_with_size(2112 * (uint64_t)TKB_MIB + 1, ERR),
+	      TKB_ERR_CORRUPT, "line 3 of 'tkbundle.frames'");
 }
 
 TEST(mixed, frames_are_not_smaller_than_their_files)
