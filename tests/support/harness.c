@@ -164,6 +164,11 @@ struct tkb_bytes test_exact(struct tkb_bytes bytes)
 	return (struct tkb_bytes){ copy, bytes.size };
 }
 
+void test_spoil(struct tkb_bytes exact)
+{
+	memset((void *)(uintptr_t)exact.data, '#', exact.size);
+}
+
 const char *test_mix(uint32_t *seed, size_t count, const char *const *parts,
                      size_t part_count)
 {

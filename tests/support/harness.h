@@ -141,6 +141,9 @@ char *test_bytes(struct tkb_bytes bytes);
 /* A copy alone in its memory, so that a sanitizer sees a byte read behind it. */
 struct tkb_bytes test_exact(struct tkb_bytes bytes);
 
+/* Overwrite such a copy: who read it must have kept no reference. */
+void test_spoil(struct tkb_bytes exact);
+
 /* `count` of the parts, chosen by `seed`, which goes on. */
 const char *test_mix(uint32_t *seed, size_t count, const char *const *parts,
                      size_t part_count);

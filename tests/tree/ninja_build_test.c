@@ -6,7 +6,11 @@
 static int read_build(struct tkb_bytes given, struct tkb_ninja_build *out,
                       struct tkb_error *err)
 {
-	return tkb_ninja_build_read(test_exact(given), out, err);
+	const struct tkb_bytes copy = test_exact(given);
+	const int rc = tkb_ninja_build_read(copy, out, err);
+
+	test_spoil(copy);
+	return rc;
 }
 
 static const char *joined(const char *const *items, size_t count)

@@ -13,13 +13,21 @@
 static int read_log(struct tkb_bytes given, struct tkb_ninja_log *out,
                     struct tkb_error *err)
 {
-	return tkb_ninja_log_read(test_exact(given), out, err);
+	const struct tkb_bytes copy = test_exact(given);
+	const int rc = tkb_ninja_log_read(copy, out, err);
+
+	test_spoil(copy);
+	return rc;
 }
 
 static int read_deps(struct tkb_bytes given, struct tkb_ninja_deps *out,
                      struct tkb_error *err)
 {
-	return tkb_ninja_deps_read(test_exact(given), out, err);
+	const struct tkb_bytes copy = test_exact(given);
+	const int rc = tkb_ninja_deps_read(copy, out, err);
+
+	test_spoil(copy);
+	return rc;
 }
 
 static void add_word(struct tkb_buf *out, uint32_t word)
