@@ -62,6 +62,7 @@ struct pusher {
 	uint64_t doing;        /* bytes of the current step */
 	struct tkb_push_report report;
 	struct tkb_error first; /* of the first entry that is left out */
+	const struct tkb_entry *refused; /* the last one without a place */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -415,7 +416,19 @@ static size_t part_at(const struct pusher *pusher, size_t first, size_t most)
 	return count != 0 ? count : 1;
 }
 
-/* The entry of `pick` has no place in the remote: leave it out, and say why. */
+static bool is_of_device(const struct tkb_entry *entry, uint32_t device)
+{
+	for (size_t i = 0; i < entry->device_count; i++) {
+		if (entry->devices[i] == device)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The entry of `pick` has no place in the remote: leave it out, and say why. One of
+ * several devices has as many picks, one after the other.
+ */
 static void leave_out(struct pusher *pusher, const struct tkb_pick *pick,
                       const struct tkb_error *why)
 {
@@ -435,10 +448,13 @@ static void leave_out(struct pusher *pusher, const struct tkb_pick *pick,
 			.message = why->message,
 		};
 
-		if (strcmp(entry->key, pick->key) == 0) {
+		if (strcmp(entry->key, pick->key) != 0 ||
+		    !is_of_device(entry, pick->device))
+			continue;
+		if (pusher->refused != entry)
 			report_one_left_out(pusher, &result);
-			return;
-		}
+		pusher->refused = entry;
+		return;
 	}
 }
 

@@ -632,7 +632,7 @@ static void note_refused(void *self, const struct tkb_result *result)
 	               result->message);
 }
 
-static struct tkb_push_report push_below(uint64_t limit,
+static struct tkb_push_report push_below(const char *root, uint64_t limit,
                                          struct refused *refused)
 {
 	const struct tkb_watch watch = { SIZED(watch), .self = refused,
@@ -646,7 +646,7 @@ static struct tkb_push_report push_below(uint64_t limit,
 	FAILS(tkb_push(open_spy_with(spy_url("remote"),
 	                             CHOSEN(tkb_remote_options,
 	                                    .max_blob_size = limit)),
-	               REF, pool(), &options, &report, ERR),
+	               REF, root, &options, &report, ERR),
 	      TKB_ERR_PARTIAL, text("it has more than %d bytes", (int)limit));
 	return report;
 }
@@ -654,7 +654,7 @@ static struct tkb_push_report push_below(uint64_t limit,
 TEST(push, leaves_out_an_entry_too_large_for_a_blob)
 {
 	struct refused refused = { .count = 0 };
-	struct tkb_push_report report = push_below(6000, &refused);
+	struct tkb_push_report report = push_below(pool(), 6000, &refused);
 
 	CHECK_INT(report.pushed_count + report.blob_count, 0);
 	CHECK_INT(report.left_out_count, POOL);
@@ -662,12 +662,23 @@ TEST(push, leaves_out_an_entry_too_large_for_a_blob)
 	CHECK_INT(spy_count(SPY_ADD), 0);
 
 	refused.count = 0;
-	report = push_below(40 * 1000, &refused);
+	report = push_below(pool(), 40 * 1000, &refused);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(refused.count, 1);
 	CHECK(strstr(refused.message, "more than 40000 bytes") != NULL);
 	CHECK_INT(report.pushed_count, POOL - 1);
 	CHECK_INT(count_texts(record_files("remote")), report.blob_count);
+}
+
+/* Each device that it is for has a pick. */
+TEST(push, counts_an_entry_too_large_for_a_blob_once)
+{
+	struct refused refused = { .count = 0 };
+	const char *root = inductor_cache();
+	const struct tkb_push_report report = push_below(root, 2000, &refused);
+
+	CHECK_INT(report.left_out_count, weigh(root).collected_count);
+	CHECK_INT(refused.count, weigh(root).collected_count);
 }
 
 TEST(push, to_remotes_that_may_not_be_written_is_denied)
