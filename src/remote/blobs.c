@@ -214,7 +214,7 @@ int tkb_remote_put_watched(struct tkb_remote *remote,
 			tkb_verdict_note(&verdict, &remote->tiers[i], rc,
 			                 &fault);
 	}
-	if (large.status != 0 && !verdict.is_done)
+	if (large.status != 0 && !verdict.is_done && verdict.strict_rc == 0)
 		return tkb_fail_as(err, large.status, &large);
 	rc = tkb_verdict_of(&verdict, true, err);
 	if (rc == 0 && digest_out != NULL)

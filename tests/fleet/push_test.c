@@ -119,6 +119,26 @@ TEST(push, of_a_blob_too_large_for_one_tier_succeeds)
 	check_pulled(remote, "pulled", whole);
 }
 
+static int have_no_room_or_fail(const struct spy_event *event,
+                                struct tkb_error *err)
+{
+	if (event->op == SPY_PUT && strcmp(event->folder, "near") == 0)
+		return tkb_fail(err, TKB_ERR_DENIED, "it is closed");
+	return have_no_room(event, err);
+}
+
+/* It is not the entries that have to be others. */
+TEST(push, to_tiers_of_which_one_has_no_room_and_another_fails_does_so)
+{
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("far"), spy_url("near")));
+	const char *root = pool();
+
+	spy.before = have_no_room_or_fail;
+	FAILS(tkb_push(remote, REF, root, NULL, NULL, ERR), TKB_ERR_DENIED,
+	      "it is closed");
+}
+
 TEST(push, packs_only_what_the_ref_lacks)
 {
 	const char *one = cache_of("one", (struct part){ 0, 10 });
