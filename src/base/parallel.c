@@ -49,7 +49,9 @@ struct tkb_parallel_team {
 	struct share *shares; /* those that are open */
 	size_t busy_count;    /* threads that may still open one */
 	size_t idle_count;    /* threads that wait for one */
-	pthread_cond_t offer; /* a share was opened, or none will be */
+	bool is_held;         /* by one thread: tkb_parallel_hold() */
+	pthread_cond_t offer; /* a share was opened, or none will be; or it is
+	                         no longer held */
 	pthread_cond_t ended; /* the last helper of a share has ended */
 };
 
@@ -145,6 +147,25 @@ int tkb_parallel_share(struct tkb_parallel_team *team, size_t worker,
 	return share.rc < 0 ? tkb_fail_as(err, share.rc, &share.err) : share.rc;
 }
 
+/* Help with a share, or wait for an offer. The lock is held before and after. */
+static void help_once(struct tkb_parallel_team *team, size_t worker)
+{
+	struct share *share = team->shares;
+
+	while (share != NULL && !has_part(share))
+		share = share->older;
+	if (share == NULL) {
+		team->idle_count++;
+		(void)pthread_cond_wait(&team->offer, &team->lock);
+		team->idle_count--;
+		return;
+	}
+	share->helper_count++;
+	work_on_parts(team, share, worker);
+	if (--share->helper_count == 0)
+		(void)pthread_cond_broadcast(&team->ended);
+}
+
 /* Help with parts until no thread can open another share. */
 static void help(struct tkb_parallel_team *team, size_t worker)
 {
@@ -152,22 +173,25 @@ static void help(struct tkb_parallel_team *team, size_t worker)
 	team->busy_count--;
 	if (team->busy_count == 0)
 		(void)pthread_cond_broadcast(&team->offer);
-	while (team->busy_count != 0) {
-		struct share *share = team->shares;
+	while (team->busy_count != 0)
+		help_once(team, worker);
+	(void)pthread_mutex_unlock(&team->lock);
+}
 
-		while (share != NULL && !has_part(share))
-			share = share->older;
-		if (share == NULL) {
-			team->idle_count++;
-			(void)pthread_cond_wait(&team->offer, &team->lock);
-			team->idle_count--;
-			continue;
-		}
-		share->helper_count++;
-		work_on_parts(team, share, worker);
-		if (--share->helper_count == 0)
-			(void)pthread_cond_broadcast(&team->ended);
-	}
+void tkb_parallel_hold(struct tkb_parallel_team *team, size_t worker)
+{
+	(void)pthread_mutex_lock(&team->lock);
+	while (team->is_held)
+		help_once(team, worker);
+	team->is_held = true;
+	(void)pthread_mutex_unlock(&team->lock);
+}
+
+void tkb_parallel_let_go(struct tkb_parallel_team *team)
+{
+	(void)pthread_mutex_lock(&team->lock);
+	team->is_held = false;
+	(void)pthread_cond_broadcast(&team->offer);
 	(void)pthread_mutex_unlock(&team->lock);
 }
 

@@ -53,6 +53,14 @@ TKB_NODISCARD int tkb_parallel_share(struct tkb_parallel_team *team,
                                      struct tkb_error *err);
 
 /*
+ * For do_one(), on the thread `worker`, around work that only one thread of the
+ * team may do at a time, as it takes much memory. Those that wait for it help with
+ * the parts of others.
+ */
+void tkb_parallel_hold(struct tkb_parallel_team *team, size_t worker);
+void tkb_parallel_let_go(struct tkb_parallel_team *team);
+
+/*
  * The indices below `count`, the largest size first and equal ones ascending, so
  * that all threads end at about the same time. The caller frees it; NULL: no memory.
  */

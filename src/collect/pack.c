@@ -22,7 +22,6 @@ void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
                    const char *folder)
 {
 	*pack = (struct tkb_pack){ .watcher = watcher,
-		                   .large = PTHREAD_MUTEX_INITIALIZER,
 		                   .hold = TKB_BLOB_BUFFER_INIT(UINT64_MAX) };
 	pack->hold.folder = folder;
 }
@@ -91,7 +90,6 @@ void tkb_pack_close(struct tkb_pack *pack)
 	drop_frames(pack);
 	release_packings(pack);
 	tkb_blob_buffer_release(&pack->hold);
-	(void)pthread_mutex_destroy(&pack->large);
 }
 
 static int add_members(struct tkb_packing *packing, const struct tkb_pack *pack,
@@ -285,10 +283,10 @@ static int pack_nth(void *self, size_t worker, size_t nth,
 
 	if (pack->cuts[index].size <= TKB_FRAME_LARGE)
 		return pack_frame(pack, worker, index, err);
-	(void)pthread_mutex_lock(&pack->large);
+	tkb_parallel_hold(pack->team, worker);
 	rc = pack_frame(pack, worker, index, err);
 	release_buffers(&pack->packings[worker]);
-	(void)pthread_mutex_unlock(&pack->large);
+	tkb_parallel_let_go(pack->team);
 	return rc;
 }
 

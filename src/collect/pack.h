@@ -19,8 +19,6 @@
  *     tkb_pack_close(&pack);
  */
 
-#include <pthread.h>
-
 #include "base/blob_buffer.h"
 #include "cache/cache.h"
 #include "format/launcher_payload.h"
@@ -45,7 +43,6 @@ struct tkb_pack {
 	struct tkb_blob_buffer hold;  /* the packed frames */
 	struct tkb_packing *packings; /* owned; one for each loader */
 	size_t packing_count;
-	pthread_mutex_t large; /* held while a large frame is in memory */
 	struct tkb_parallel_team *team; /* of the threads that pack */
 	struct tkb_arena arena;         /* owns the items of the payloads */
 	const struct tkb_entry **items; /* owned */

@@ -29,7 +29,6 @@ static void emitter_close(struct tkb_emitter *emitter)
 	tkb_arena_release(&emitter->arena);
 	tkb_roots_release(&emitter->roots);
 	tkb_buf_release(&emitter->path);
-	(void)pthread_mutex_destroy(&emitter->large);
 }
 
 static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
@@ -245,7 +244,6 @@ int tkb_emit_without(const struct tkb_bundle *bundle, const char *cache_root,
 	struct tkb_emit_options chosen;
 	TKB_AUTO(emitter_close)
 	struct tkb_emitter emitter = {
-		.large = PTHREAD_MUTEX_INITIALIZER,
 		.bundle = bundle,
 		.options = &chosen,
 		.skips = skips,

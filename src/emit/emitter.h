@@ -60,7 +60,6 @@ struct tkb_emitter {
 	struct tkb_loader *loaders;       /* owned; one per thread */
 	struct tkb_decoder *decoders;     /* owned; one per thread */
 	struct tkb_decoder_team decoding; /* they share large frames */
-	pthread_mutex_t large; /* held while a large frame is in memory */
 	size_t loader_count;
 	size_t decoder_count;
 	struct tkb_emit_report report;

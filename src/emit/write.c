@@ -145,6 +145,9 @@ static int write_frame(struct tkb_emitter *emitter, size_t worker,
 	struct tkb_error fault = { 0 };
 	int rc;
 
+	rc = tkb_watcher_check(&emitter->batch.watcher, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_decoder_decode(decoder, emitter->bundle,
 	                        (size_t)(frame - emitter->bundle->frames),
 	                        &fault);
@@ -285,14 +288,15 @@ static bool has_moved(const struct tkb_emitter *emitter)
 static int write_in_turn(struct tkb_emitter *emitter, size_t worker,
                          const struct tkb_frame *frame, struct tkb_error *err)
 {
+	struct tkb_parallel_team *team = emitter->decoding.team;
 	int rc;
 
-	if (frame->size <= TKB_FRAME_LARGE)
+	if (!tkb_frame_is_large(frame))
 		return write_frame(emitter, worker, frame, err);
-	(void)pthread_mutex_lock(&emitter->large);
+	tkb_parallel_hold(team, worker);
 	rc = write_frame(emitter, worker, frame, err);
 	tkb_decoder_drop(&emitter->decoders[worker]);
-	(void)pthread_mutex_unlock(&emitter->large);
+	tkb_parallel_let_go(team);
 	return rc;
 }
 
@@ -307,9 +311,7 @@ static int emit_frame(void *self, size_t worker, size_t index,
 
 	if (!is_frame_needed(emitter, frame))
 		return 0;
-	rc = tkb_watcher_check(&emitter->batch.watcher, err);
-	if (rc == 0)
-		rc = write_in_turn(emitter, worker, frame, err);
+	rc = write_in_turn(emitter, worker, frame, err);
 	if (rc == 0 && !emitter->options->is_synced)
 		rc = commit_frame(emitter, worker, frame, err);
 	return rc;

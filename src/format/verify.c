@@ -277,7 +277,7 @@ static int verify_nth(void *self, size_t worker, size_t index,
 	struct verifier *verifier = self;
 	int rc;
 
-	if (verifier->bundle->frames[index].size <= TKB_FRAME_LARGE)
+	if (!tkb_frame_is_large(&verifier->bundle->frames[index]))
 		return verify_frame(verifier, worker, index, err);
 	(void)pthread_mutex_lock(&verifier->large);
 	rc = verify_frame(verifier, worker, index, err);

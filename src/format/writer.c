@@ -54,6 +54,12 @@ static bool is_border(const struct tkb_entry *entry,
 	       (entry->kind != next->kind && next->kind == TKB_KIND_PAYLOAD);
 }
 
+bool tkb_frame_is_large(const struct tkb_frame *frame)
+{
+	return frame->size > TKB_FRAME_LARGE ||
+	       frame->packed_size > TKB_FRAME_LARGE;
+}
+
 size_t tkb_slice_count(uint64_t total, uint64_t size, size_t entry_count)
 {
 	const uint64_t count = size / SMALLEST_SLICE;

@@ -94,6 +94,9 @@ struct tkb_frame {
  */
 #define TKB_FRAME_LARGE ((uint64_t)256 * 1024 * 1024)
 
+/* Of either: a frame of a few bytes can have any number of packed ones. */
+bool tkb_frame_is_large(const struct tkb_frame *frame);
+
 /* Append the text of `tkbundle.frames`, which states the frames' `level`. */
 void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
                       struct tkb_buf *out);

@@ -963,6 +963,7 @@ struct parting {
 	atomic_int calls[ITEM_COUNT][PART_COUNT];
 	atomic_int wrong_threads;
 	atomic_int others; /* parts on another thread than their item's */
+	atomic_int turns;  /* threads that hold the team */
 	bool waits;
 };
 
@@ -1041,6 +1042,42 @@ TEST(parallel, threads_without_an_item_help_with_the_parts_of_one)
 {
 	CHECK_INT(do_parts(1, 1, SIZE_MAX, 0)->others, 0);
 	CHECK(do_parts(1, PART_COUNT, SIZE_MAX, 0)->others > 0);
+}
+
+/* Each item has its turn, and in the first one parts for those that wait. */
+static int share_in_turn(void *self, size_t worker, size_t index,
+                         struct tkb_error *err)
+{
+	struct parting *parting = self;
+	struct item item = { parting, worker, index };
+	const struct tkb_parallel_work part = { do_part, &item };
+	int rc;
+
+	tkb_parallel_hold(parting->team, worker);
+	if (atomic_fetch_add(&parting->turns, 1) != 0)
+		atomic_fetch_add(&parting->wrong_threads, 1);
+	rc = tkb_parallel_share(parting->team, worker, PART_COUNT, &part, err);
+	if (parting->waits && parting->others == 0)
+		atomic_fetch_add(&parting->wrong_threads, 1);
+	atomic_fetch_sub(&parting->turns, 1);
+	tkb_parallel_let_go(parting->team);
+	return rc;
+}
+
+TEST(parallel, threads_that_wait_for_their_turn_help_the_one_that_has_it)
+{
+	for (size_t threads = 1; threads <= 2; threads++) {
+		struct parting *parting = test_alloc(sizeof(*parting));
+		const struct tkb_parallel_work work = { share_in_turn,
+			                                parting };
+
+		memset(parting, 0, sizeof(*parting));
+		parting->fails_at = SIZE_MAX;
+		parting->waits = threads > 1;
+		OK(tkb_parallel_in_parts(threads, threads * PART_COUNT, threads,
+		                         &work, &parting->team, ERR));
+		CHECK_INT(parting->wrong_threads, 0);
+	}
 }
 
 TEST(parallel, begins_no_further_part_after_one_has_failed)
