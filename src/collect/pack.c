@@ -286,6 +286,7 @@ static int pack_nth(void *self, size_t worker, size_t nth,
 	tkb_parallel_hold(pack->team, worker);
 	rc = pack_frame(pack, worker, index, err);
 	release_buffers(&pack->packings[worker]);
+	tkb_buf_release(&pack->cache->loaders[worker].scratch);
 	tkb_parallel_let_go(pack->team);
 	return rc;
 }
