@@ -130,7 +130,7 @@ static int stage_file(const struct place *place, size_t index,
 	tkb_buf_reset(&loader->scratch);
 	tkb_buf_reset(&loader->group);
 	tkb_buf_reset(&loader->text);
-	rc = tkb_fd_read_file(place->fd, file->name, TKB_UNIT_FILE_SIZE_LIMIT,
+	rc = tkb_fd_read_file(place->fd, file->name, TKB_FILE_SIZE_LIMIT,
 	                      &loader->scratch, status, err);
 	if (rc == 0)
 		rc = tkb_moved_scrub(tkb_buf_bytes(&loader->scratch),

@@ -72,6 +72,8 @@ static const char *file_fault(const void *earlier, size_t count,
 	if (file->style == TKB_PATH_STYLE_BUILD &&
 	    (strcmp(file->name, TKB_NINJA_LOG) != 0 || !file->is_last))
 		return "a record of ninja's has another name, or is not last";
+	if (file->sentinels != 0 && file->size > TKB_FILE_SIZE_LIMIT)
+		return "a text with paths is too large";
 	return NULL;
 }
 

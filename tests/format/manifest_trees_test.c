@@ -128,6 +128,8 @@ static const struct fault {
 	  "style of paths does not fit its sentinels" },
 	{ WITH_UNITS(UNIT("a", "[\"x\",1073741825,\"" DIGEST "\"]")),
 	  "a number is too large" },
+	{ WITH_UNITS(UNIT("a", "[\"x\",67108865,\"" DIGEST "\",4,1]")),
+	  "a text with paths is too large" },
 	{ WITH_UNITS(UNIT("a", "[\"x\",1,\"" DIGEST "0\"]")), "digest" },
 	/* They are in order, and none is there twice. */
 	{ WITH("\"trees\"", TREE("b", UNIT_X("a")) "," TREE("a", UNIT_X("a"))),
