@@ -499,7 +499,7 @@ tests_exist() {
 	test "$(wc -l <named)" -gt 20 || return 1
 	while read -r name; do
 		case $name in
-		"run: "* | "users: "* | "images: "*) set -- "@test(\"${name#*: }\")" ;;
+		"run: "* | "users: "* | "images: "*) set -- "@test(\"${name#*: }\"" ;;
 		torture.*) set -- "def ${name#*.}(t):" ;;
 		*) set -- "TEST(${name%%.*}, ${name#*.})" ;;
 		esac
