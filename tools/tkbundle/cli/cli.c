@@ -70,6 +70,17 @@ void cli_say(const struct cli *cli, const char *format, ...)
 	va_end(values);
 }
 
+void cli_print(const struct cli *cli, const char *format, ...)
+{
+	va_list values;
+
+	if (cli->json.is_wanted)
+		return;
+	va_start(values, format);
+	text_line_around(cli->out, "", "", format, values);
+	va_end(values);
+}
+
 enum status cli_no_memory(const struct cli *cli)
 {
 	cli_say(cli, "out of memory");

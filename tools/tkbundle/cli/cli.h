@@ -68,6 +68,10 @@ enum status status_merge(enum status one, enum status other);
 __attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
                                                    const char *format, ...);
 
+/* Print a line of the result, if --json was not given. */
+__attribute__((format(printf, 2, 3))) void cli_print(const struct cli *cli,
+                                                     const char *format, ...);
+
 /* Print that memory is exhausted. @return STATUS_FAILED */
 enum status cli_no_memory(const struct cli *cli);
 

@@ -124,10 +124,9 @@ static int show_root(const struct show *show, size_t index,
 	                                        : NULL);
 	json_out_text(json, "path", path);
 	json_out_text(json, "origin", origin);
-	if (!show->args->is_json)
-		text_line(show->cli->out, "  root %s%s  %s  %s", root->name,
-		          root->is_kernels ? " (kernels)" : "",
-		          path != NULL ? path : "-", origin);
+	cli_print(show->cli, "  root %s%s  %s  %s", root->name,
+	          root->is_kernels ? " (kernels)" : "",
+	          path != NULL ? path : "-", origin);
 	json_out_open_array(json, "rules");
 	for (size_t i = 0; i < tkb_engine_rule_count(show->engine, index); i++)
 		show_rule(show, tkb_engine_rule(show->engine, index, i));
@@ -173,8 +172,8 @@ static void show_settings(struct show *show)
 	json_out_open_array(&show->cli->json, "settings");
 	if (engine_settings_base(false, base))
 		engine_settings_list(show->engine, &where, &visitor);
-	else if (!show->args->is_json)
-		text_line(show->cli->out,
+	else
+		cli_print(show->cli,
 		          "  run sets nothing: there is no folder for caches");
 	json_out_close(&show->cli->json);
 }
@@ -186,8 +185,7 @@ static void show_keys(const struct show *show)
 		const char *const key = tkb_engine_key(show->engine, i);
 
 		json_out_text(&show->cli->json, NULL, key);
-		if (!show->args->is_json)
-			text_line(show->cli->out, "  keys hold %s", key);
+		cli_print(show->cli, "  keys hold %s", key);
 	}
 	json_out_close(&show->cli->json);
 }

@@ -162,33 +162,27 @@ static void end_rest(struct doctor *doctor, struct questions *questions)
 static void print_machine(struct doctor *doctor)
 {
 	struct cli *const cli = doctor->cli;
-	const bool is_json = doctor->args->is_json;
 
 	json_out_open_object(&cli->json, "machine");
-	if (!is_json)
-		text_line(cli->out, "this machine");
-	gpus_print(&doctor->gpus, cli, is_json, &doctor->findings);
-	versions_print(&doctor->versions, cli, is_json, &doctor->findings);
-	tools_print(&doctor->tools, cli, is_json, &doctor->findings);
-	settings_print(&doctor->versions, cli, is_json, &doctor->findings);
-	limits_print(cli, is_json, &doctor->findings);
+	cli_print(cli, "this machine");
+	gpus_print(&doctor->gpus, cli, &doctor->findings);
+	versions_print(&doctor->versions, cli, &doctor->findings);
+	tools_print(&doctor->tools, cli, &doctor->findings);
+	settings_print(&doctor->versions, cli, &doctor->findings);
+	limits_print(cli, &doctor->findings);
 	json_out_close(&cli->json);
 }
 
 static void print_places(struct doctor *doctor)
 {
 	struct cli *const cli = doctor->cli;
-	const bool is_json = doctor->args->is_json;
 
 	json_out_open_array(&cli->json, "places");
-	if (!is_json)
-		text_line(cli->out, "%s",
-		          doctor->is_file ? "the bundle" : "caches");
-	if (doctor->is_file && !is_json)
-		text_line(cli->out, "  %s", doctor->root.path);
+	cli_print(cli, "%s", doctor->is_file ? "the bundle" : "caches");
+	if (doctor->is_file)
+		cli_print(cli, "  %s", doctor->root.path);
 	for (size_t i = 0; i < doctor->place_count && !doctor->is_file; i++)
-		place_print(&doctor->places[i], cli, is_json,
-		            &doctor->findings);
+		place_print(&doctor->places[i], cli, &doctor->findings);
 	json_out_close(&cli->json);
 }
 
@@ -199,10 +193,9 @@ static enum status print_verdict(struct doctor *doctor)
 	const enum verdict verdict = findings_verdict(&doctor->findings);
 	struct cli *const cli = doctor->cli;
 
-	if (!doctor->args->is_json)
-		text_line(cli->out, "verdict: %s", verdict_word(verdict));
+	cli_print(cli, "verdict: %s", verdict_word(verdict));
 	json_out_text(&cli->json, "verdict", verdict_word(verdict));
-	findings_print(&doctor->findings, cli, doctor->args->is_json);
+	findings_print(&doctor->findings, cli);
 	return doctor->findings.has_failed ? cli_no_memory(cli)
 	                                   : statuses[verdict];
 }

@@ -321,8 +321,7 @@ int examination_take(struct doctor *doctor, struct examination *it,
 	if (rc == 0)
 		rc = fit_faults_find(&it->facts, &it->fits, err);
 	if (rc == 0)
-		fit_out_print(&it->fits, &it->source, doctor->cli,
-		              doctor->args->is_json);
+		fit_out_print(&it->fits, &it->source, doctor->cli);
 	return rc;
 }
 

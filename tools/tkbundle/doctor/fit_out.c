@@ -178,14 +178,14 @@ static void print_counts(const struct fits *fits, struct cli *cli)
 }
 
 void fit_out_print(const struct fits *fits, const struct source *source,
-                   struct cli *cli, bool is_json)
+                   struct cli *cli)
 {
 	struct group groups[CAUSES_LIMIT];
 	const size_t count = group_all(fits, groups);
 	char names[NAMES_SIZE];
 
 	add_fits_json(fits, source, &cli->json);
-	if (is_json)
+	if (cli->json.is_wanted)
 		return;
 	print_counts(fits, cli);
 	print_units(fits, source, cli);

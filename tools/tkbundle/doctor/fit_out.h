@@ -13,7 +13,7 @@
  * the first names; the document contains all.
  */
 void fit_out_print(const struct fits *fits, const struct source *source,
-                   struct cli *cli, bool is_json);
+                   struct cli *cli);
 
 /* Note a fault for each cause, with advice. */
 void fit_out_note(const struct fits *fits, const struct fit_facts *facts,

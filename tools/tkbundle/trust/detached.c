@@ -124,8 +124,8 @@ enum status detached_check(struct cli *cli, const struct arguments *args,
 		rc = check_beside(&policy, &library, path, &signer, &err);
 	if (rc == 0)
 		json_out_text(&cli->json, "signer", signer);
-	if (rc == 0 && !args->is_json)
-		text_line(cli->out, "signed by '%s'", signer);
+	if (rc == 0)
+		cli_print(cli, "signed by '%s'", signer);
 	policy_release(&policy, &library);
 	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, path);
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "attest/attest.h"
-#include "cli/text.h"
 #include "config/remote_use.h"
 #include "report/sign_out.h"
 
@@ -35,11 +34,10 @@ static void summarize_attest(const struct attest *attest)
 	json_out_number(json, "same_kernels", attest->same);
 	json_out_number(json, "different_kernels", attest->different);
 	json_out_number(json, "other", attest->other);
-	if (!attest->args->is_json)
-		text_line(attest->cli->out,
-		          "same %" PRIu64 ", different %" PRIu64
-		          ", not compiled again %" PRIu64,
-		          attest->same, attest->different, attest->other);
+	cli_print(attest->cli,
+	          "same %" PRIu64 ", different %" PRIu64
+	          ", not compiled again %" PRIu64,
+	          attest->same, attest->different, attest->other);
 }
 
 static enum status attest(struct remote_use *use, const struct arguments *args,

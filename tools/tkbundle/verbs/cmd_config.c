@@ -111,7 +111,7 @@ static void fill_config_json(struct json_out *json, const struct config *config,
 	json_out_close(json);
 }
 
-static enum status print_files(struct cli *cli, bool is_json)
+static enum status print_files(struct cli *cli)
 {
 	enum status status = STATUS_DONE;
 
@@ -130,8 +130,7 @@ static enum status print_files(struct cli *cli, bool is_json)
 		else if (access(path, R_OK) != 0)
 			word = ", which may not be read";
 		json_out_text(&cli->json, NULL, path);
-		if (!is_json)
-			text_line(cli->out, "file %s%s", path, word);
+		cli_print(cli, "file %s%s", path, word);
 	}
 	json_out_close(&cli->json);
 	return status;
@@ -201,7 +200,7 @@ static enum status cmd_config(struct cli *cli, const struct arguments *args)
 	fill_config_json(&cli->json, &config, remote);
 	if (!args->is_json)
 		print_config(cli, &config, remote);
-	status = status_merge(status, print_files(cli, args->is_json));
+	status = status_merge(status, print_files(cli));
 	print_unknown(cli);
 	return status_merge(
 		status,

@@ -322,8 +322,8 @@ static enum status summarize_starts(struct remote_use *use,
 		                "ref '%s' has no report of a start", use->ref);
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, "the remote");
-	if (metrics->count == 0 && !args->is_json)
-		text_line(use->cli->out, "no start has left a report");
+	if (metrics->count == 0)
+		cli_print(use->cli, "no start has left a report");
 	if (metrics->count > 1)
 		qsort(metrics->items, metrics->count, sizeof(metrics->items[0]),
 		      compare_metrics);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cli/text.h"
 #include "trust/key_file.h"
 
 static const struct option_spec options[] = {
@@ -43,10 +42,8 @@ static void print_key(struct use *use, const struct arguments *args,
 	json_out_text(json, "kind", use->library.key_kind_name(info->kind));
 	json_out_text(json, "id", id);
 	json_out_flag(json, "private", info->is_private);
-	if (!args->is_json)
-		text_line(use->cli->out, "%s%s %s%s %s", before,
-		          use->library.key_kind_name(info->kind), id, after,
-		          path);
+	cli_print(use->cli, "%s%s %s%s %s", before,
+	          use->library.key_kind_name(info->kind), id, after, path);
 }
 
 static int make_key(struct use *use, const struct arguments *args,

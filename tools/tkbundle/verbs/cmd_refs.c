@@ -295,9 +295,8 @@ static enum status delete_ref(struct remote_use *use,
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, use->ref);
 	json_out_number(&cli->json, "deleted", count);
-	if (!args->is_json)
-		text_line(cli->out, "deleted %s: %" PRIu64 " %s", use->ref,
-		          count, text_plural(count, "record", "records"));
+	cli_print(cli, "deleted %s: %" PRIu64 " %s", use->ref, count,
+	          text_plural(count, "record", "records"));
 	return STATUS_DONE;
 }
 

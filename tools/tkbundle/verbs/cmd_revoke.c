@@ -240,7 +240,6 @@ static int warn_of_others(struct remote_use *use, const struct list *list,
 }
 
 static void tell_revoked(const struct remote_use *use,
-                         const struct arguments *args,
                          const struct tkb_revoke_report *report)
 {
 	struct json_out *const json = &use->cli->json;
@@ -249,15 +248,12 @@ static void tell_revoked(const struct remote_use *use,
 	json_out_number(json, "revoked", report->revoked_count);
 	json_out_number(json, "sequence", report->sequence);
 	json_out_flag(json, "is_new", report->is_new);
-	if (!args->is_json && report->is_new)
-		text_line(use->cli->out, "began a new list");
-	if (!args->is_json)
-		text_line(use->cli->out,
-		          "revoked %" PRIu64 " more: %" PRIu64 " %s in the "
-		          "list",
-		          report->added_count, report->revoked_count,
-		          text_plural(report->revoked_count, "digest",
-		                      "digests"));
+	if (report->is_new)
+		cli_print(use->cli, "began a new list");
+	cli_print(use->cli,
+	          "revoked %" PRIu64 " more: %" PRIu64 " %s in the list",
+	          report->added_count, report->revoked_count,
+	          text_plural(report->revoked_count, "digest", "digests"));
 }
 
 static enum status revoke_digests(struct remote_use *use,
@@ -286,7 +282,7 @@ static enum status revoke_digests(struct remote_use *use,
 		                         signing, &report, &err);
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, "the list");
-	tell_revoked(use, args, &report);
+	tell_revoked(use, &report);
 	return STATUS_DONE;
 }
 

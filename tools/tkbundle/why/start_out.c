@@ -112,10 +112,8 @@ static bool print_fact(struct cli *cli, const char *name, const char *a,
 	json_out_text(&cli->json, "a", a);
 	json_out_text(&cli->json, "b", b);
 	json_out_close(&cli->json);
-	if (!cli->json.is_wanted)
-		text_line(cli->out, "%s: %s in A, %s in B", name,
-		          a != NULL ? a : "not known",
-		          b != NULL ? b : "not known");
+	cli_print(cli, "%s: %s in A, %s in B", name,
+	          a != NULL ? a : "not known", b != NULL ? b : "not known");
 	return false;
 }
 
@@ -157,11 +155,9 @@ static bool print_made_of(struct cli *cli, const char *side, const char *name,
 		json_out_text(&cli->json, "reason", reason_word(made->reason));
 		json_out_text(&cli->json, "detail", made->detail);
 		json_out_close(&cli->json);
-		if (!cli->json.is_wanted)
-			text_line(cli->out, "%s was compiled in %s: %s%s%s",
-			          made->name, side, reason_text(made->reason),
-			          made->detail[0] != '\0' ? ": " : "",
-			          made->detail);
+		cli_print(cli, "%s was compiled in %s: %s%s%s", made->name,
+		          side, reason_text(made->reason),
+		          made->detail[0] != '\0' ? ": " : "", made->detail);
 	}
 	json_out_close(&cli->json);
 	return is_equal;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/text.h"
-
 static bool has_finding(const struct findings *findings, const char *what)
 {
 	for (size_t i = 0; i < findings->count; i++) {
@@ -82,8 +80,7 @@ const char *verdict_word(enum verdict verdict)
 	return words[verdict];
 }
 
-static void print_finding(const struct finding *finding, struct cli *cli,
-                          bool is_json)
+static void print_finding(const struct finding *finding, struct cli *cli)
 {
 	struct json_out *const json = &cli->json;
 
@@ -95,24 +92,20 @@ static void print_finding(const struct finding *finding, struct cli *cli,
 	json_out_text(json, "advice",
 	              finding->advice[0] != '\0' ? finding->advice : NULL);
 	json_out_close(json);
-	if (is_json)
-		return;
-	text_line(cli->out, "  %s%s: %s",
+	cli_print(cli, "  %s%s: %s",
 	          finding->level == FINDING_RISK ? "risk, " : "",
 	          finding->cause, finding->what);
 	if (finding->advice[0] != '\0')
-		text_line(cli->out, "    do: %s", finding->advice);
+		cli_print(cli, "    do: %s", finding->advice);
 }
 
-void findings_print(const struct findings *findings, struct cli *cli,
-                    bool is_json)
+void findings_print(const struct findings *findings, struct cli *cli)
 {
 	json_out_open_array(&cli->json, "findings");
 	for (int level = FINDING_COLD; level >= FINDING_RISK; level--) {
 		for (size_t i = 0; i < findings->count; i++) {
 			if ((int)findings->items[i].level == level)
-				print_finding(&findings->items[i], cli,
-				              is_json);
+				print_finding(&findings->items[i], cli);
 		}
 	}
 	json_out_close(&cli->json);

@@ -55,8 +55,7 @@ enum verdict findings_verdict(const struct findings *findings);
 const char *verdict_word(enum verdict verdict);
 
 /* Print the findings, the worst first, or add them to the document. */
-void findings_print(const struct findings *findings, struct cli *cli,
-                    bool is_json);
+void findings_print(const struct findings *findings, struct cli *cli);
 
 void findings_release(struct findings *findings);
 

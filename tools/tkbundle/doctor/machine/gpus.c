@@ -8,7 +8,6 @@
 
 #include <tkbundle/machine.h>
 
-#include "cli/text.h"
 #include "keys/ptx.h"
 
 /*
@@ -168,21 +167,21 @@ static void print_gpus(const struct gpus *gpus, struct cli *cli)
 
 		while (i < gpus->count && is_alike(gpu, &gpus->items[i]))
 			i++;
-		text_line(cli->out, "  gpu %zu%s%.0zu: %s, sm_%" PRIu32 "%s",
-		          first, i - first > 1 ? "-" : "",
-		          i - first > 1 ? i - 1 : 0, gpu->name, gpu->arch,
+		cli_print(cli, "  gpu %zu%s%.0zu: %s, sm_%" PRIu32 "%s", first,
+		          i - first > 1 ? "-" : "", i - first > 1 ? i - 1 : 0,
+		          gpu->name, gpu->arch,
 		          gpu->is_visible ? ""
 		                          : ", hidden by CUDA_VISIBLE_DEVICES");
 	}
 	if (gpus->driver[0] != '\0')
-		text_line(cli->out, "  driver %s%s", gpus->driver,
+		cli_print(cli, "  driver %s%s", gpus->driver,
 		          gpus->cuda == 0 ? ", which does not report its CUDA"
 		                          : "");
 	if (gpus->cuda != 0)
-		text_line(cli->out, "  CUDA of the driver %" PRIu32 ".%" PRIu32,
+		cli_print(cli, "  CUDA of the driver %" PRIu32 ".%" PRIu32,
 		          gpus->cuda / 1000, gpus->cuda % 1000 / 10);
 	if (gpus->why[0] != '\0')
-		text_line(cli->out, "  gpu not known: %s", gpus->why);
+		cli_print(cli, "  gpu not known: %s", gpus->why);
 }
 
 static void add_gpus_json(const struct gpus *gpus, struct json_out *json)
@@ -211,12 +210,11 @@ static bool is_broken(const struct gpus *gpus)
 	       strstr(gpus->why, "cannot open shared object file") == NULL;
 }
 
-void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
+void gpus_print(const struct gpus *gpus, struct cli *cli,
                 struct findings *findings)
 {
 	add_gpus_json(gpus, &cli->json);
-	if (!is_json)
-		print_gpus(gpus, cli);
+	print_gpus(gpus, cli);
 	if (is_broken(gpus))
 		findings_add(findings, FINDING_RISK, "target",
 		             "%s, so what fits a GPU is not checked\trepair "

@@ -53,7 +53,7 @@ void gpus_archs(const struct gpus *gpus, char *out, size_t size);
 uint32_t gpus_ptx(const struct gpus *gpus);
 
 /* Print the GPUs, and note what is wrong. */
-void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
+void gpus_print(const struct gpus *gpus, struct cli *cli,
                 struct findings *findings);
 
 #endif

@@ -117,7 +117,7 @@ static struct limits read_limits(void)
 	return limits;
 }
 
-void limits_print(struct cli *cli, bool is_json, struct findings *findings)
+void limits_print(struct cli *cli, struct findings *findings)
 {
 	const struct limits limits = read_limits();
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -134,11 +134,11 @@ void limits_print(struct cli *cli, bool is_json, struct findings *findings)
 	json_out_number(&cli->json, "memory", memory);
 	json_out_number(&cli->json, "memory_limit",
 	                has_memory ? limits.memory : 0);
-	if (!is_json && limits.cores > 0)
-		text_line(cli->out, "  %.3g of %ld cores, %s of %s memory",
+	if (limits.cores > 0)
+		cli_print(cli, "  %.3g of %ld cores, %s of %s memory",
 		          limits.cores, cores, size, of_all);
-	else if (!is_json)
-		text_line(cli->out, "  %ld cores, %s%s%s memory", cores, size,
+	else
+		cli_print(cli, "  %ld cores, %s%s%s memory", cores, size,
 		          has_memory ? " of " : "", has_memory ? of_all : "");
 	if (has_memory && limits.memory < MEMORY_LEAST)
 		findings_add(findings, FINDING_RISK, "limits",

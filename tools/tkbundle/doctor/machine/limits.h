@@ -8,6 +8,6 @@
  * The cores and memory that the control groups of this process allow: the
  * smallest limit of all groups that it is in.
  */
-void limits_print(struct cli *cli, bool is_json, struct findings *findings);
+void limits_print(struct cli *cli, struct findings *findings);
 
 #endif

@@ -335,7 +335,7 @@ static void add_place_json(const struct place *place, struct json_out *json)
 	json_out_close(json);
 }
 
-void place_print(const struct place *place, struct cli *cli, bool is_json,
+void place_print(const struct place *place, struct cli *cli,
                  struct findings *findings)
 {
 	const struct place_facts *const facts = &place->facts;
@@ -345,15 +345,13 @@ void place_print(const struct place *place, struct cli *cli, bool is_json,
 
 	add_place_json(place, &cli->json);
 	note_faults(place, findings);
-	if (is_json)
-		return;
-	text_line(cli->out, "  %s%s: %s (%s)%s", place->name,
+	cli_print(cli, "  %s%s: %s (%s)%s", place->name,
 	          place->is_kernels ? " (kernels)" : "", place->path,
 	          place->origin, facts->is_there ? "" : ", not there yet");
 	if (place->is_late || facts->error != 0)
 		return;
 	text_size(facts->free_size, size);
-	text_line(cli->out,
+	cli_print(cli,
 	          "    of %s, mode %03" PRIo32 "; %s%s%s%s, %s and %" PRIu64
 	          " inodes free",
 	          user_name(facts->owner, owner), facts->mode,

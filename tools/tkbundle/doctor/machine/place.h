@@ -54,7 +54,7 @@ void place_end(struct place *place, const struct ask *ask);
 /* Can it be read, and did it answer in time? */
 bool place_is_usable(const struct place *place);
 
-void place_print(const struct place *place, struct cli *cli, bool is_json,
+void place_print(const struct place *place, struct cli *cli,
                  struct findings *findings);
 
 #endif

@@ -62,8 +62,7 @@ static void note_secret(const char *name, const struct key_variable *variable,
 
 static void print_setting(const struct key_variables *variables,
                           const char *text, const struct versions *versions,
-                          struct cli *cli, bool is_json,
-                          struct findings *findings)
+                          struct cli *cli, struct findings *findings)
 {
 	const char *const equals = strchr(text, '=');
 	struct json_out *const json = &cli->json;
@@ -86,18 +85,18 @@ static void print_setting(const struct key_variables *variables,
 	json_out_text(json, "value", is_hidden ? NULL : equals + 1);
 	json_out_text(json, "of", variable.engine);
 	json_out_close(json);
-	if (!is_json && is_hidden)
-		text_line(cli->out, "  %s is set, enters keys of %s", name,
+	if (is_hidden)
+		cli_print(cli, "  %s is set, enters keys of %s", name,
 		          variable.engine);
-	else if (!is_json)
-		text_line(cli->out, "  %s=%s, enters keys of %s", name,
-		          equals + 1, variable.engine);
+	else
+		cli_print(cli, "  %s=%s, enters keys of %s", name, equals + 1,
+		          variable.engine);
 	if (is_hidden)
 		note_secret(name, &variable, versions, findings);
 }
 
 void settings_print(const struct versions *versions, struct cli *cli,
-                    bool is_json, struct findings *findings)
+                    struct findings *findings)
 {
 	TKB_AUTO(key_variables_release)
 	struct key_variables variables = { .count = 0 };
@@ -105,7 +104,6 @@ void settings_print(const struct versions *versions, struct cli *cli,
 	key_variables_load(&variables);
 	json_out_open_array(&cli->json, "settings");
 	for (size_t i = 0; environ[i] != NULL; i++)
-		print_setting(&variables, environ[i], versions, cli, is_json,
-		              findings);
+		print_setting(&variables, environ[i], versions, cli, findings);
 	json_out_close(&cli->json);
 }

@@ -11,6 +11,6 @@
  * name, and URLs with a password.
  */
 void settings_print(const struct versions *versions, struct cli *cli,
-                    bool is_json, struct findings *findings);
+                    struct findings *findings);
 
 #endif

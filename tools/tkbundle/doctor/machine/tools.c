@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/text.h"
 #include "config/engine_version.h"
 #include "keys/ptx.h"
 
@@ -200,7 +199,7 @@ const struct tool *tools_find(const struct tools *tools, uint32_t ptx)
 	return found;
 }
 
-static void print_tool(const struct tool *tool, struct cli *cli, bool is_json)
+static void print_tool(const struct tool *tool, struct cli *cli)
 {
 	struct json_out *const json = &cli->json;
 	const char *const version = tool->version[0] != '\0' ? tool->version
@@ -215,19 +214,17 @@ static void print_tool(const struct tool *tool, struct cli *cli, bool is_json)
 	              tool->version[0] != '\0' ? tool->version : NULL);
 	json_out_flag(json, "is_used", tool->is_used);
 	json_out_close(json);
-	if (!is_json)
-		text_line(
-			cli->out, "  ptxas %s, %s%s: %s", version, tool->whose,
-			tool->is_used ? "" : ", not used for Triton's kernels",
-			tool->path);
+	cli_print(cli, "  ptxas %s, %s%s: %s", version, tool->whose,
+	          tool->is_used ? "" : ", not used for Triton's kernels",
+	          tool->path);
 }
 
-void tools_print(const struct tools *tools, struct cli *cli, bool is_json,
+void tools_print(const struct tools *tools, struct cli *cli,
                  struct findings *findings)
 {
 	json_out_open_array(&cli->json, "ptxas");
 	for (size_t i = 0; i < tools->count; i++)
-		print_tool(&tools->items[i], cli, is_json);
+		print_tool(&tools->items[i], cli);
 	json_out_close(&cli->json);
 	if (tools->is_set && !tools->is_valid)
 		findings_add(findings, FINDING_FAULT, "ptxas",

@@ -61,7 +61,7 @@ bool tools_disagree(const struct tools *tools, const struct tool **one,
  */
 const struct tool *tools_find(const struct tools *tools, uint32_t ptx);
 
-void tools_print(const struct tools *tools, struct cli *cli, bool is_json,
+void tools_print(const struct tools *tools, struct cli *cli,
                  struct findings *findings);
 
 #endif

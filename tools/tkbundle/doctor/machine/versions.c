@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/text.h"
-
 /*
  * Print a line for Python, then one for each package, with tabs between the
  * parts. The output of modules that are imported goes to /dev/null.
@@ -195,7 +193,7 @@ static void print_packages(const struct versions *versions, struct cli *cli)
 		const struct version *const item = &versions->items[i];
 
 		if (versions->has_answered)
-			text_line(cli->out, "  %s %s%s%s", item->package,
+			cli_print(cli, "  %s %s%s%s", item->package,
 			          item->text[0] != '\0' ? item->text
 			                                : "is not installed",
 			          item->imported[0] != '\0' ? ", imported as "
@@ -271,13 +269,11 @@ static void note_faults(const struct versions *versions,
 }
 
 void versions_print(const struct versions *versions, struct cli *cli,
-                    bool is_json, struct findings *findings)
+                    struct findings *findings)
 {
 	add_versions_json(versions, &cli->json);
 	note_faults(versions, findings);
-	if (is_json)
-		return;
-	text_line(cli->out, "  python %s%s%s",
+	cli_print(cli, "  python %s%s%s",
 	          versions->python[0] != '\0' ? versions->python
 	                                      : "is not found",
 	          versions->is_late ? " did not answer" : " ", versions->text);

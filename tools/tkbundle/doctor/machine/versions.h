@@ -56,6 +56,6 @@ void versions_end(struct versions *versions, const struct ask *ask);
 const char *versions_find(const struct versions *versions, const char *package);
 
 void versions_print(const struct versions *versions, struct cli *cli,
-                    bool is_json, struct findings *findings);
+                    struct findings *findings);
 
 #endif

@@ -183,8 +183,8 @@ static int ask_latency(struct remote_looking *looking, struct tkb_error *err)
 	time_ms = deadline_now_ms() - begin_ms;
 	json_out_flag(&cli->json, "is_reachable", rc == 0);
 	json_out_number(&cli->json, "latency_ms", time_ms);
-	if (rc == 0 && !looking->doctor->args->is_json)
-		text_line(cli->out, "  reached in %" PRIu64 " ms", time_ms);
+	if (rc == 0)
+		cli_print(cli, "  reached in %" PRIu64 " ms", time_ms);
 	return rc;
 }
 
@@ -206,10 +206,9 @@ static void try_rights(struct remote_looking *looking)
 	scratch_try(&looking->use, &scratch);
 	remote_use_waited(&looking->use);
 	json_out_flag(&cli->json, "can_write", scratch.can_write);
-	if (!looking->doctor->args->is_json)
-		text_line(cli->out, "  %s",
-		          scratch.can_write ? "may be read and written"
-		                            : "may be read");
+	cli_print(cli, "  %s",
+	          scratch.can_write ? "may be read and written"
+	                            : "may be read");
 	if (!scratch.can_write && is_of_clock(scratch.err.message))
 		remote_look_failed(looking, scratch.err.status, &scratch.err);
 	else if (!scratch.can_write)
@@ -272,8 +271,7 @@ enum status remote_look(struct doctor *doctor, struct remote_facts *out)
 		return status;
 	json_out_open_object(&cli->json, "remote");
 	json_out_text(&cli->json, "name", looking.name);
-	if (!doctor->args->is_json)
-		text_line(cli->out, "remote %s", looking.name);
+	cli_print(cli, "remote %s", looking.name);
 	inspect_remote(&looking);
 	json_out_close(&cli->json);
 	return STATUS_DONE;

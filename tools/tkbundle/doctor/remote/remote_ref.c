@@ -295,13 +295,12 @@ static void print_ref(struct remote_looking *looking,
 	json_out_number(&cli->json, "holes", holes);
 	if (info->age_s != UINT64_MAX)
 		json_out_number(&cli->json, "age", info->age_s);
-	if (!looking->doctor->args->is_json)
-		text_line(cli->out,
-		          "  ref %s: %" PRIu64 " %s, used %s ago; missing here "
-		          "%" PRIu64 ", holes %" PRIu64,
-		          looking->use.ref, info->entry_count,
-		          text_plural(info->entry_count, "entry", "entries"),
-		          age, missing, holes);
+	cli_print(cli,
+	          "  ref %s: %" PRIu64 " %s, used %s ago; missing here "
+	          "%" PRIu64 ", holes %" PRIu64,
+	          looking->use.ref, info->entry_count,
+	          text_plural(info->entry_count, "entry", "entries"), age,
+	          missing, holes);
 	looking->out->entry_count = info->entry_count;
 	looking->out->is_enough = holes < info->record_count;
 	looking->out->is_empty = holes >= info->record_count;
