@@ -50,15 +50,12 @@ static void show_head(const struct show *show, const char *profile)
 	for (size_t i = 0; i < tkb_engine_version_count(engine); i++)
 		json_out_text(json, NULL, tkb_engine_version(engine, i));
 	json_out_close(json);
-	if (show->args->is_json)
-		return;
-	text_line(show->cli->out, "%s", note);
-	text_line(show->cli->out, "  profile %s",
+	cli_print(show->cli, "%s", note);
+	cli_print(show->cli, "  profile %s",
 	          profile[0] != '\0' ? profile : "built into tkbundle");
-	text_line(show->cli->out, "  python %s",
-	          is_found ? python : "is not found");
+	cli_print(show->cli, "  python %s", is_found ? python : "is not found");
 	for (size_t i = 0; i < tkb_engine_version_count(engine); i++)
-		text_line(show->cli->out, "  checked with %s %s",
+		cli_print(show->cli, "  checked with %s %s",
 		          tkb_engine_package(engine),
 		          tkb_engine_version(engine, i));
 }
@@ -86,8 +83,6 @@ static void show_rule(const struct show *show,
 	json_out_flag(json, "secrets", rule->has_secrets);
 	json_out_flag(json, "tuned", rule->is_tuned);
 	json_out_close(json);
-	if (show->args->is_json)
-		return;
 	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s%s%s%s%s%s",
 	               rule->is[0] != '\0' ? ", " : "", rule->is,
 	               rule->style[0] != '\0' ? ", paths as " : "", rule->style,
@@ -96,7 +91,7 @@ static void show_rule(const struct show *show,
 	               rule->is_last ? ", last" : "",
 	               rule->has_secrets ? ", secrets" : "",
 	               rule->is_tuned ? ", tuned" : "");
-	text_line(show->cli->out, "    %s: %s", rule->path,
+	cli_print(show->cli, "    %s: %s", rule->path,
 	          words[0] != '\0' ? words + strlen(", ") : "");
 }
 
@@ -150,13 +145,10 @@ static void on_setting(void *self, const char *name, const char *value,
 	json_out_text(json, "value", value);
 	json_out_text(json, "why", why);
 	json_out_close(json);
-	if (show->args->is_json)
-		return;
 	if (value != NULL)
-		text_line(show->cli->out, "  run sets %s=%s: %s", name, value,
-		          why);
+		cli_print(show->cli, "  run sets %s=%s: %s", name, value, why);
 	else
-		text_line(show->cli->out, "  run leaves %s: %s", name, why);
+		cli_print(show->cli, "  run leaves %s: %s", name, why);
 }
 
 static void show_settings(struct show *show)
@@ -206,16 +198,16 @@ static void show_variables(const struct show *show)
 		json_out_text(json, "before", variable->before);
 		json_out_close(json);
 		count += !is_held;
-		if (!show->args->is_json && is_held)
-			text_line(show->cli->out, "  keys hold variable %s%s%s",
+		if (is_held)
+			cli_print(show->cli, "  keys hold variable %s%s%s",
 			          variable->name,
 			          variable->before[0] != '\0' ? ", before "
 			                                      : "",
 			          variable->before);
 	}
 	json_out_close(json);
-	if (!show->args->is_json && count != 0)
-		text_line(show->cli->out,
+	if (count != 0)
+		cli_print(show->cli,
 		          "  keys do not hold %" PRIu64 " %s, which --json "
 		          "names",
 		          count, text_plural(count, "variable", "variables"));
@@ -244,14 +236,11 @@ static void show_external(const struct show *show)
 				tkb_engine_external_folder(show->engine, i, j));
 		json_out_close(json);
 		json_out_close(json);
-		if (show->args->is_json)
-			continue;
-		text_line(show->cli->out, "  outside %s%s%s", item->name,
+		cli_print(show->cli, "  outside %s%s%s", item->name,
 		          is_package ? ", the package " : "", item->package);
 		for (size_t j = 0; j < folder_count; j++)
-			text_line(
-				show->cli->out,
-				"    below Python's packages: %s",
+			cli_print(
+				show->cli, "    below Python's packages: %s",
 				tkb_engine_external_folder(show->engine, i, j));
 	}
 	json_out_close(json);
