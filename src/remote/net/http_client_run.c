@@ -202,23 +202,22 @@ static size_t count_waiting(const struct tkb_http_client *client)
 	return count;
 }
 
-/* After a connection failure, fail the remaining requests without trying. */
-static void fail_remaining(struct run *run)
+/*
+ * End the requests that run, or, without `ends_moving`, only those that are not
+ * connected yet, and fail those not begun.
+ */
+static void end_requests(struct run *run, bool ends_moving,
+                         const struct tkb_error *why)
 {
-	struct tkb_http_client *client = run->client;
+	for (size_t i = 0; i < run->client->slot_count; i++) {
+		struct tkb_http_slot *slot = &run->client->slots[i];
 
-	for (size_t i = 0; i < client->slot_count; i++) {
-		const struct tkb_http_slot *slot = &client->slots[i];
-
-		if (slot->request != NULL && !slot->is_moving)
-			end_slot(client, &client->slots[i],
-			         &run->connect_failure->error);
+		if (slot->request != NULL && (ends_moving || !slot->is_moving))
+			end_slot(run->client, slot, why);
 	}
 	for (; run->next < run->count; run->next++) {
-		struct tkb_http_request *request = &run->requests[run->next];
-
-		request->rc = run->connect_failure->rc;
-		request->error = run->connect_failure->error;
+		run->requests[run->next].rc = why->status;
+		run->requests[run->next].error = *why;
 	}
 }
 
@@ -315,7 +314,7 @@ static int finish_some(struct run *run, struct tkb_error *err)
 			return rc;
 	}
 	if (run->connect_failure != NULL)
-		fail_remaining(run);
+		end_requests(run, false, &run->connect_failure->error);
 	return 0;
 }
 
@@ -355,21 +354,6 @@ static void end_stalled(struct run *run, uint64_t now)
 	}
 }
 
-/*
- * The operation is over: end the requests that run, and fail those not begun.
- */
-static void end_all(struct run *run, const struct tkb_error *why)
-{
-	for (size_t i = 0; i < run->client->slot_count; i++) {
-		if (run->client->slots[i].request != NULL)
-			end_slot(run->client, &run->client->slots[i], why);
-	}
-	for (; run->next < run->count; run->next++) {
-		run->requests[run->next].rc = why->status;
-		run->requests[run->next].error = *why;
-	}
-}
-
 static int check_limits(struct run *run, struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
@@ -378,7 +362,7 @@ static int check_limits(struct run *run, struct tkb_error *err)
 	if (rc == TKB_ERR_CANCELLED)
 		return tkb_fail(err, rc, "%s", why.message);
 	if (rc < 0)
-		end_all(run, &why);
+		end_requests(run, true, &why);
 	else
 		end_stalled(run, tkb_now_ns());
 	return 0;
