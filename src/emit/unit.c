@@ -206,16 +206,9 @@ static int move_file(const struct tkb_destination *to, int from, int dir,
 {
 	const char *slash = strrchr(name, '/');
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
-	char path[TKB_UNIT_PATH_LIMIT + 1];
-	int rc;
 
 	if (slash != NULL) {
-		rc = make_folders(to, dir, name, err);
-		if (rc < 0)
-			return rc;
-		(void)snprintf(path, sizeof(path), "%.*s", (int)(slash - name),
-		               name);
-		folder = tkb_fd_open_below(dir, path, O_RDONLY | O_DIRECTORY);
+		folder = open_parent(dir, &to->stage->share, name);
 		if (folder < 0)
 			return tkb_destination_fail(to, name, err);
 	}
