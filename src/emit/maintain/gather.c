@@ -283,23 +283,14 @@ static int gather_entries(struct gatherer *gatherer, const char *path,
 static void count_gathered(void *self, const struct tkb_result *result)
 {
 	struct tkb_gather_report *report = self;
+	const enum tkb_outcome outcome = result->outcome;
 
-	switch (result->outcome) {
-	case TKB_OUTCOME_EMITTED:
-	case TKB_OUTCOME_REPAIRED:
-		report->gathered_count++;
-		break;
-	case TKB_OUTCOME_PRESENT:
-		report->present_count++;
-		break;
-	case TKB_OUTCOME_SKIPPED:
-	case TKB_OUTCOME_LEFT_OUT:
-		report->left_out_count++;
-		break;
-	default:
-		report->failed_count++;
-		break;
-	}
+	report->gathered_count += outcome == TKB_OUTCOME_EMITTED ||
+	                          outcome == TKB_OUTCOME_REPAIRED;
+	report->present_count += outcome == TKB_OUTCOME_PRESENT;
+	report->left_out_count += outcome == TKB_OUTCOME_SKIPPED ||
+	                          outcome == TKB_OUTCOME_LEFT_OUT;
+	report->failed_count += outcome == TKB_OUTCOME_FAILED;
 }
 
 int tkb_gather_kernels(const char *cache_root,

@@ -122,21 +122,12 @@ static int relocate_entries(struct relocator *relocator, const char *path,
 static void count_relocated(void *self, const struct tkb_result *result)
 {
 	struct tkb_relocate_report *report = self;
+	const enum tkb_outcome outcome = result->outcome;
 
-	switch (result->outcome) {
-	case TKB_OUTCOME_REPAIRED:
-		report->relocated_count++;
-		break;
-	case TKB_OUTCOME_PRESENT:
-		report->present_count++;
-		break;
-	case TKB_OUTCOME_LEFT_OUT:
-		report->left_out_count++;
-		break;
-	default:
-		report->failed_count++;
-		break;
-	}
+	report->relocated_count += outcome == TKB_OUTCOME_REPAIRED;
+	report->present_count += outcome == TKB_OUTCOME_PRESENT;
+	report->left_out_count += outcome == TKB_OUTCOME_LEFT_OUT;
+	report->failed_count += outcome == TKB_OUTCOME_FAILED;
 }
 
 static void report_all(struct relocator *relocator)
