@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,31 +12,49 @@ enum {
 	QUESTIONS = 512 /* blobs that a backend is asked for at once */
 };
 
-int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
-                    struct tkb_error *err)
+int tkb_blob_send(const struct tkb_blob *blob, const struct tkb_sink *sink,
+                  struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
 	uint64_t offset = 0;
-	int rc;
+	int rc = 0;
 
 	if (chunk == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_hasher_open(&hasher, err);
-	if (rc == 0)
-		rc = tkb_hasher_begin(&hasher, err);
 	while (rc == 0 && offset < blob->size) {
 		size_t got = 0;
 
 		rc = blob->source.read_at(blob->source.self, offset, chunk,
 		                          CHUNK, &got, err);
-		if (rc == 0 && got == 0)
+		if (rc == 0 && got == 0) {
+			errno = EIO;
 			rc = tkb_fail(err, TKB_ERR_IO, "the blob is cut short");
+		}
 		if (rc == 0)
-			rc = tkb_hasher_add(
-				&hasher, (struct tkb_bytes){ chunk, got }, err);
+			rc = sink->write(sink->self,
+			                 (struct tkb_bytes){ chunk, got }, err);
 		offset += got;
 	}
+	return rc;
+}
+
+static int hash_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	return tkb_hasher_add(self, bytes, err);
+}
+
+int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	const struct tkb_sink sink = { hash_bytes, &hasher };
+	int rc;
+
+	rc = tkb_hasher_open(&hasher, err);
+	if (rc == 0)
+		rc = tkb_hasher_begin(&hasher, err);
+	if (rc == 0)
+		rc = tkb_blob_send(blob, &sink, err);
 	return rc < 0 ? rc : tkb_hasher_end(&hasher, out, err);
 }
 

@@ -66,6 +66,11 @@ TKB_NODISCARD int tkb_remote_clone(const struct tkb_remote *remote,
 /* Does a clone see the same blobs and records? */
 bool tkb_remote_is_shared(const struct tkb_remote *remote);
 
+/* Send the whole blob to `sink`. If it is cut short: TKB_ERR_IO, errno is EIO. */
+TKB_NODISCARD int tkb_blob_send(const struct tkb_blob *blob,
+                                const struct tkb_sink *sink,
+                                struct tkb_error *err);
+
 /* Compute the digest of `blob`. */
 TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
                                   struct tkb_digest *out,

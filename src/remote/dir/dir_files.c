@@ -15,6 +15,7 @@
 #include "remote/net/grant.h"
 #include "remote/dir/dir_store.h"
 #include "remote/net/escape.h"
+#include "remote/remote.h"
 
 int tkb_dir_file_path(struct tkb_dir_folder *folder, const char *ref,
                       const struct tkb_digest *digest, char **path_out,
@@ -121,8 +122,11 @@ int tkb_dir_file_store(struct tkb_dir_folder *folder, const char *ref,
 	*slash = '/';
 	if (rc == 0)
 		rc = tkb_draft_open(path, &draft, err);
-	if (rc == 0)
-		rc = tkb_dir_write(draft, blob, err);
+	if (rc == 0) {
+		const struct tkb_sink sink = tkb_draft_sink(draft);
+
+		rc = tkb_blob_send(blob, &sink, err);
+	}
 	*slash = '\0';
 	if (rc == 0) {
 		share_file(draft, path);

@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/dir/dir_store.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/path.h"
-
-enum {
-	CHUNK = 1024 * 1024
-};
-
-int tkb_dir_write(struct tkb_draft *draft, const struct tkb_blob *blob,
-                  struct tkb_error *err)
-{
-	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
-	const struct tkb_sink sink = tkb_draft_sink(draft);
-
-	if (chunk == NULL)
-		return tkb_fail_nomem(err);
-	for (uint64_t offset = 0; offset < blob->size;) {
-		size_t got = 0;
-		int rc;
-
-		rc = blob->source.read_at(blob->source.self, offset, chunk,
-		                          CHUNK, &got, err);
-		if (rc < 0)
-			return rc;
-		if (got == 0) {
-			errno = EIO; /* callers read errno */
-			return tkb_fail(err, TKB_ERR_IO,
-			                "the blob is cut short");
-		}
-		rc = sink.write(sink.self, (struct tkb_bytes){ chunk, got },
-		                err);
-		if (rc < 0)
-			return rc;
-		offset += got;
-	}
-	return 0;
-}
 
 /* The length of the longest leading part of `path` that exists. */
 static size_t known_part(char *path)

@@ -19,10 +19,6 @@
 TKB_NODISCARD int tkb_dir_make_folders(char *path, bool is_synced,
                                        struct tkb_error *err);
 
-TKB_NODISCARD int tkb_dir_write(struct tkb_draft *draft,
-                                const struct tkb_blob *blob,
-                                struct tkb_error *err);
-
 /* `folder_path` is the path of the draft's folder. */
 TKB_NODISCARD int tkb_dir_publish(struct tkb_draft *draft,
                                   const char *folder_path, bool is_synced,
