@@ -44,6 +44,15 @@ static struct three arrange_three_at(const char *name, const char *urls)
 	return three;
 }
 
+static uint64_t size_of(const struct three *three)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		size += read_file(three->blobs[i]).size;
+	return size;
+}
+
 /* The only record of a ref, by the name of its folder. */
 static const char *record_of(const char *folder)
 {
@@ -66,6 +75,41 @@ static struct tkb_remote_gc_report gc(struct tkb_remote *remote,
 	return report;
 }
 
+static struct tkb_remote_gc_report gc_unbounded(struct tkb_remote *remote)
+{
+	return gc(remote, DEFAULTS(tkb_remote_gc_options));
+}
+
+/* What nobody used for 30 days goes. */
+static struct tkb_remote_gc_report gc_unused(struct tkb_remote *remote)
+{
+	return gc(remote, CHOSEN(tkb_remote_gc_options, .has_max_age = true,
+	                         .max_age_s = 30 * DAY_S));
+}
+
+static struct tkb_remote_gc_report gc_to_size(struct tkb_remote *remote,
+                                              uint64_t size)
+{
+	return gc(remote, CHOSEN(tkb_remote_gc_options, .has_max_size = true,
+	                         .max_size = size));
+}
+
+/* A blob without a name goes however young it is. */
+static struct tkb_remote_gc_report gc_graceless(struct tkb_remote *remote)
+{
+	return gc(remote, CHOSEN(tkb_remote_gc_options, .has_grace = true));
+}
+
+/* A record of a newer version, in the ref of this folder. */
+static void write_newer(const char *folder)
+{
+	const char *newer = "{\"version\":9}";
+	const struct tkb_digest digest = digest_of(tkb_text(newer));
+
+	write_text(out(text("remote/ref/%s/%s", folder, hex_of(&digest))),
+	           newer);
+}
+
 static void check_pulls(struct tkb_remote *remote, const char *name,
                         struct part part)
 {
@@ -76,15 +120,12 @@ static void check_pulls(struct tkb_remote *remote, const char *name,
 TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 {
 	struct three three = arrange_three();
-	uint64_t size = 0;
 
 	for (size_t i = 0; i < 3; i++) {
 		make_old(three.records[i], 1000 * DAY_S);
 		make_old(three.blobs[i], 1000 * DAY_S);
-		size += read_file(three.blobs[i]).size;
 	}
-	struct tkb_remote_gc_report report =
-		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
+	struct tkb_remote_gc_report report = gc_unbounded(three.remote);
 	CHECK_INT(report.ref_count, 1);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.expired_count + report.evicted_count +
@@ -92,7 +133,7 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 	                  report.removed_count,
 	          0);
 	CHECK_INT(report.kept_count, 3);
-	CHECK_INT(report.kept_size, size);
+	CHECK_INT(report.kept_size, size_of(&three));
 	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE), 0);
 	check_pulls(three.remote, "pulled", whole);
 }
@@ -100,8 +141,7 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 TEST(remote_gc, of_an_empty_remote_does_nothing)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_remote_gc_report report =
-		gc(remote, DEFAULTS(tkb_remote_gc_options));
+	struct tkb_remote_gc_report report = gc_unbounded(remote);
 
 	CHECK_INT(report.ref_count + report.kept_count, 0);
 }
@@ -112,16 +152,14 @@ TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 
 	make_old(three.records[2], 31 * DAY_S);
 	make_old(three.records[1], 29 * DAY_S);
-	struct tkb_remote_gc_report report = gc(
-		three.remote, CHOSEN(tkb_remote_gc_options, .has_max_age = true,
-	                             .max_age_s = 30 * DAY_S));
+	struct tkb_remote_gc_report report = gc_unused(three.remote);
 	CHECK_INT(report.expired_count, 1);
 	/* The blob is young: it stays. */
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[2]));
 	CHECK(exists(three.blobs[2]));
 	make_old(three.blobs[2], 25 * HOUR_S);
-	report = gc(three.remote, DEFAULTS(tkb_remote_gc_options));
+	report = gc_unbounded(three.remote);
 	CHECK_INT(report.removed_count, 1);
 	CHECK(!exists(three.blobs[2]));
 	check_pulls(three.remote, "pulled", (struct part){ 0, 9 });
@@ -152,9 +190,7 @@ TEST(remote_gc, leaves_a_blob_that_another_ref_names_meanwhile)
 	meanwhile.remote = open_spy(spy_url("remote"));
 	meanwhile.record = read_file(three.records[1]);
 	spy.after = promote_meanwhile;
-	struct tkb_remote_gc_report report = gc(
-		three.remote, CHOSEN(tkb_remote_gc_options, .has_max_age = true,
-	                             .max_age_s = 30 * DAY_S));
+	struct tkb_remote_gc_report report = gc_unused(three.remote);
 	spy_reset();
 	CHECK_INT(report.expired_count, 3);
 	CHECK_INT(report.removed_count, 2);
@@ -178,11 +214,7 @@ TEST(remote_gc, leaves_a_record_that_is_used_meanwhile)
 	make_old(three.records[1], 40 * DAY_S);
 	meanwhile.used = three.records[1];
 	spy.after = use_meanwhile;
-	CHECK_INT(gc(three.remote,
-	             CHOSEN(tkb_remote_gc_options, .has_max_age = true,
-	                    .max_age_s = 30 * DAY_S))
-	                  .expired_count,
-	          1);
+	CHECK_INT(gc_unused(three.remote).expired_count, 1);
 	CHECK(!exists(three.records[0]));
 	CHECK(exists(three.records[1]));
 }
@@ -197,40 +229,29 @@ TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 	OK(tkb_ref_delete(three.remote, REF, NULL, ERR));
 	make_old(three.blobs[0], 23 * HOUR_S);
 	make_old(three.blobs[1], 25 * HOUR_S);
-	CHECK_INT(
-		gc(three.remote, DEFAULTS(tkb_remote_gc_options)).removed_count,
-		1);
+	CHECK_INT(gc_unbounded(three.remote).removed_count, 1);
 	CHECK(exists(three.blobs[0]));
 	CHECK(!exists(three.blobs[1]));
 	CHECK(exists(three.blobs[2]));
 	CHECK_INT(gc(three.remote, hour).removed_count, 1);
 	CHECK(!exists(three.blobs[0]));
 	CHECK(exists(three.blobs[2]));
-	CHECK_INT(gc(three.remote,
-	             CHOSEN(tkb_remote_gc_options, .has_grace = true))
-	                  .removed_count,
-	          1);
+	CHECK_INT(gc_graceless(three.remote).removed_count, 1);
 	CHECK_INT(count_texts(blob_files("remote")), 0);
 }
 
 TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 {
 	struct three three = arrange_three();
-	uint64_t size = 0;
+	const uint64_t size = size_of(&three);
 
-	for (size_t i = 0; i < 3; i++) {
-		size += read_file(three.blobs[i]).size;
+	for (size_t i = 0; i < 3; i++)
 		make_old(three.blobs[i], 60 * DAY_S);
-	}
 	make_old(three.records[1], 3 * DAY_S);
 	make_old(three.records[0], 2 * DAY_S);
-	struct tkb_remote_gc_report report = gc(
-		three.remote, CHOSEN(tkb_remote_gc_options,
-	                             .has_max_size = true, .max_size = size));
+	struct tkb_remote_gc_report report = gc_to_size(three.remote, size);
 	CHECK_INT(report.evicted_count + report.removed_count, 0);
-	report = gc(three.remote,
-	            CHOSEN(tkb_remote_gc_options, .has_max_size = true,
-	                   .max_size = size - 1));
+	report = gc_to_size(three.remote, size - 1);
 	CHECK_INT(report.evicted_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK_INT(report.kept_count, 2);
@@ -239,9 +260,7 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	CHECK(!exists(three.blobs[1]));
 	CHECK_INT(report.kept_size, read_file(three.blobs[0]).size +
 	                                    read_file(three.blobs[2]).size);
-	report = gc(three.remote,
-	            CHOSEN(tkb_remote_gc_options, .has_max_size = true,
-	                   .max_size = read_file(three.blobs[2]).size));
+	report = gc_to_size(three.remote, read_file(three.blobs[2]).size);
 	CHECK_INT(report.evicted_count, 1);
 	CHECK(!exists(three.records[0]));
 	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
@@ -251,18 +270,13 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 TEST(remote_gc, evicts_no_record_of_a_blob_that_stays)
 {
 	struct three three = arrange_three();
-	uint64_t size = 0;
 
-	for (size_t i = 0; i < 3; i++)
-		size += read_file(three.blobs[i]).size;
 	OK(tkb_remote_add(three.remote, "old/model",
 	                  read_file(three.records[0]), ERR));
 	make_old(record_of("old,model"), 40 * DAY_S);
 	make_old(three.records[1], 20 * DAY_S);
 	struct tkb_remote_gc_report report =
-		gc(three.remote,
-	           CHOSEN(tkb_remote_gc_options, .has_max_size = true,
-	                  .max_size = size - 1));
+		gc_to_size(three.remote, size_of(&three) - 1);
 	CHECK_INT(report.evicted_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK(exists(record_of("old,model")));
@@ -270,9 +284,7 @@ TEST(remote_gc, evicts_no_record_of_a_blob_that_stays)
 
 	/* With the blob, all its records go. */
 	make_old(three.records[0], 30 * DAY_S);
-	report = gc(three.remote,
-	            CHOSEN(tkb_remote_gc_options, .has_max_size = true,
-	                   .max_size = read_file(three.blobs[2]).size));
+	report = gc_to_size(three.remote, read_file(three.blobs[2]).size);
 	CHECK_INT(report.evicted_count, 2);
 	CHECK_INT(report.removed_count, 1);
 	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
@@ -283,8 +295,7 @@ TEST(remote_gc, drops_records_whose_blob_is_gone)
 	struct three three = arrange_three();
 
 	SYS(unlink(three.blobs[1]));
-	struct tkb_remote_gc_report report =
-		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
+	struct tkb_remote_gc_report report = gc_unbounded(three.remote);
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[1]));
@@ -378,8 +389,7 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 	CHECK_INT(gc(remote, none).compacted_count, 0);
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
 		make_old(*blob, 2 * DAY_S);
-	struct tkb_remote_gc_report report =
-		gc(remote, DEFAULTS(tkb_remote_gc_options));
+	struct tkb_remote_gc_report report = gc_unbounded(remote);
 	CHECK_INT(report.record_count, 2 * POOL);
 	CHECK_INT(report.compacted_count, 2 * POOL);
 	CHECK_INT(count_texts(record_files("remote")), 2);
@@ -388,7 +398,7 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 	CHECK_INT(weigh(out("pulled")).collected_count, POOL);
 	/* Some may be fetching them; the next time they go. */
 	CHECK_INT(report.removed_count, 0);
-	report = gc(remote, DEFAULTS(tkb_remote_gc_options));
+	report = gc_unbounded(remote);
 	CHECK_INT(report.removed_count, 2 * POOL);
 	CHECK_INT(report.kept_count, 2);
 }
@@ -396,14 +406,11 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 {
 	struct three three = arrange_three();
-	const char *newer = "{\"version\":9}";
-	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
 
 	SYS(unlink(three.records[0]));
-	write_text(out(text("remote/ref/team,model/%s", hex_of(&digest))),
-	           newer);
+	write_newer("team,model");
 	FAILS(tkb_remote_gc(three.remote, &options, NULL, ERR),
 	      TKB_ERR_UNSUPPORTED, REF);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
@@ -415,8 +422,7 @@ TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 	struct three three = arrange_three();
 
 	flip(three.records[1], 8);
-	struct tkb_remote_gc_report report =
-		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
+	struct tkb_remote_gc_report report = gc_unbounded(three.remote);
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[1]));
@@ -427,14 +433,12 @@ TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 {
 	struct three three = arrange_three();
-	const char *newer = "{\"version\":9}";
-	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_age = true };
 
 	/* Behind the other, by name. */
 	CHECK_INT(run("mkdir", "remote/ref/zebra", NULL).status, 0);
-	write_text(out(text("remote/ref/zebra/%s", hex_of(&digest))), newer);
+	write_newer("zebra");
 	make_old(three.records[0], DAY_S);
 	CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, ERR),
 	          TKB_ERR_UNSUPPORTED);
@@ -517,15 +521,13 @@ TEST(remote_gc, of_tiers_counts_and_bounds_each)
 {
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
-	struct tkb_remote_gc_report report =
-		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
+	struct tkb_remote_gc_report report = gc_unbounded(three.remote);
 
 	CHECK_INT(report.kept_count, 6);
 	CHECK_INT(report.record_count, 3);
 	SYS(unlink(three.blobs[0]));
 	/* It is gone where the fleet looks, so its record goes. */
-	report = gc(three.remote,
-	            CHOSEN(tkb_remote_gc_options, .has_grace = true));
+	report = gc_graceless(three.remote);
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK_INT(report.kept_count, 4);
@@ -554,9 +556,7 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 	for (size_t i = 0; i < 3; i++)
 		make_old(three.blobs[i], 9 * DAY_S);
 	struct tkb_remote_gc_report report =
-		gc(three.remote,
-	           CHOSEN(tkb_remote_gc_options, .has_max_size = true,
-	                  .max_size = read_file(three.blobs[2]).size));
+		gc_to_size(three.remote, read_file(three.blobs[2]).size);
 	CHECK_INT(report.evicted_count, 2);
 	CHECK_INT(report.kept_count, 2);
 	/* What records name is there. */
