@@ -18,6 +18,13 @@ static void unpack_root(const char *fixture)
 	SYS(rename("home/.triton/cache", "root"));
 }
 
+/* A server to which nothing was pushed yet, and the fixture's cache in "root". */
+static struct server arrange(const char *fixture)
+{
+	unpack_root(fixture);
+	return start_redis("");
+}
+
 static int push(const char *url, const struct tkb_push_options *options,
                 struct tkb_push_report *report, struct tkb_error *err)
 {
@@ -79,11 +86,10 @@ static const char *check_children(const struct server *server, const char *key)
 
 TEST(layout_triton, every_file_has_a_value_of_its_own)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange(FIXTURE);
 	size_t files = 0;
 	size_t groups = 0;
 
-	unpack_root(FIXTURE);
 	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	const char **keys = list("root");
 	for (size_t i = 0; keys[i] != NULL; i++) {
@@ -124,9 +130,8 @@ static const char *wanted_group(const char *key)
 
 TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(group_of(&redis, add_key, "add_kernel"),
 	          wanted_group(add_key));
@@ -134,9 +139,8 @@ TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
 
 TEST(layout_triton, a_list_of_names_becomes_a_dict)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	write_text(text("root/%s/__grp__add_kernel.json", add_key),
 	           "{\"child_paths\": [\"add_kernel.source\", "
 	           "\"add_kernel.ttir\", \"add_kernel.ttgir\", "
@@ -154,9 +158,8 @@ TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 		                                             TKB_PROFILE_LEAN };
 	const struct tkb_push_options lean = { SIZED(lean),
 		                               .collect = &collect };
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	(void)must_push(url_of(&redis, ""), &lean);
 	CHECK_STR(group_of(&redis, add_key, "add_kernel"),
 	          text("{\"child_paths\": {\"add_kernel.cubin\": "
@@ -170,9 +173,8 @@ TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 
 TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	SYS(remove(text("root/%s/add_kernel.ptx", add_key)));
 	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 1);
@@ -183,9 +185,8 @@ TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 
 TEST(layout_triton, a_kernel_appears_in_one_step)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange(FIXTURE);
 
-	unpack_root(FIXTURE);
 	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	const char *calls = ask_redis(&redis, "INFO", "commandstats", NULL);
 	CHECK_CONTAINS(calls, text("cmdstat_exec:calls=%llu,",
@@ -194,7 +195,6 @@ TEST(layout_triton, a_kernel_appears_in_one_step)
 	                           (unsigned long long)report.blob_count));
 }
 
-/* Too large for what the server may hold: refused in the middle. */
 /* A remote that writes down the names. */
 static char names_put[4096];
 
@@ -258,10 +258,9 @@ TEST(layout_triton, the_group_file_comes_last)
 
 TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 	unsigned long long limit;
 
-	unpack_root("triton-3.6.0-cpu");
 	write_file(text("root/%s/add_kernel.ptx", add_key),
 	           make_bytes(8 * TKB_MIB, 1));
 	const char *used = strstr(ask_redis(&redis, "INFO", "memory", NULL),
@@ -283,9 +282,8 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 
 TEST(layout_triton, large_files_arrive_whole)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	const char *path = text("root/%s/add_kernel.ttir", add_key);
 	write_file(path, make_bytes(5 * TKB_MIB + 7, 1));
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
@@ -295,9 +293,8 @@ TEST(layout_triton, large_files_arrive_whole)
 
 TEST(layout_triton, an_empty_file_is_pushed)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	write_text(text("root/%s/add_kernel.source", add_key), "");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "EXISTS",
@@ -307,9 +304,8 @@ TEST(layout_triton, an_empty_file_is_pushed)
 
 TEST(layout_triton, what_is_pushed_again_is_replaced)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	const char *name = text("triton:%s:add_kernel.ttir", add_key);
 	(void)must_push(url_of(&redis, ""), NULL);
 	unsigned count = count_keys(&redis);
@@ -321,9 +317,8 @@ TEST(layout_triton, what_is_pushed_again_is_replaced)
 
 TEST(layout_triton, values_live_as_long_as_the_url_says)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	const char *name = text("triton:%s:add_kernel.ttir", add_key);
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "TTL", name, NULL), "-1\n");
@@ -335,9 +330,8 @@ TEST(layout_triton, values_live_as_long_as_the_url_says)
 
 TEST(layout_triton, the_url_says_how_keys_look)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	(void)must_push(url_of(&redis, "?triton-key-format="
 	                               "%7bfilename%7d/t/%7bkey%7d"),
 	                NULL);
@@ -362,9 +356,8 @@ TEST(layout_triton, what_triton_could_not_read_is_refused)
 		{ "/2", "Triton reads only database 0, not 2" },
 		{ "?db=13", "Triton reads only database 0, not 13" },
 	};
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		FAILS(push(url_of(&redis, cases[i].rest), NULL, NULL, ERR),
 		      TKB_ERR_INVALID, cases[i].part);
@@ -406,10 +399,9 @@ TEST(layout_triton, every_redis_tier_that_may_be_written_is_filled)
 
 TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 	const char *down = text("redis://127.0.0.1:%u", free_port());
 
-	unpack_root("triton-3.6.0-cpu");
 	(void)must_push(text("%s?on-error=ignore,%s", down, url_of(&redis, "")),
 	                NULL);
 	CHECK(count_keys(&redis) > 0);
@@ -422,9 +414,8 @@ TEST(layout_triton, a_dry_run_pushes_nothing)
 	const struct tkb_collect_options collect = { SIZED(collect),
 		                                     .is_dry_run = true };
 	const struct tkb_push_options dry = { SIZED(dry), .collect = &collect };
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	struct tkb_push_report report = must_push(url_of(&redis, ""), &dry);
 	CHECK_INT(count_keys(&redis), 0);
 	CHECK_INT(report.pushed_count, 5);
@@ -434,12 +425,11 @@ TEST(layout_triton, a_dry_run_pushes_nothing)
 
 TEST(layout_triton, keys_choose)
 {
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 	struct tkb_collect_options collect = { SIZED(collect), .key_count = 1 };
 	struct tkb_push_options options = { SIZED(options),
 		                            .collect = &collect };
 
-	unpack_root("triton-3.6.0-cpu");
 	collect.keys = &add_key;
 	struct tkb_push_report report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 1);
@@ -465,9 +455,8 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 		                               .watch = &watch };
 	const struct tkb_push_options options = { SIZED(options),
 		                                  .collect = &collect };
-	struct server redis = start_redis("");
+	struct server redis = arrange("triton-3.6.0-cpu");
 
-	unpack_root("triton-3.6.0-cpu");
 	struct tkb_bytes first =
 		read_file(text("root/%s/add_kernel.ttir", add_key));
 	SYS(mkdir("inductor", 0777));
