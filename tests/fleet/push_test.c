@@ -9,6 +9,22 @@
 
 static const struct part whole = { 0, POOL };
 
+/* Push what is collected so. */
+static struct tkb_push_report push_so(struct tkb_remote *remote,
+                                      const char *root,
+                                      struct tkb_collect_options collect)
+{
+	return push_with(remote, root,
+	                 CHOSEN(tkb_push_options, .collect = &collect));
+}
+
+/* A remote whose blobs are no larger. */
+static struct tkb_remote *open_bounded(const char *name, uint64_t limit)
+{
+	return open_spy_with(spy_url(name), CHOSEN(tkb_remote_options,
+	                                           .max_blob_size = limit));
+}
+
 TEST(push, brings_all_and_the_next_puts_nothing)
 {
 	const char *root = pool();
@@ -32,9 +48,14 @@ TEST(push, brings_all_and_the_next_puts_nothing)
 	check_pulled(remote, "pulled", whole);
 }
 
+static bool is_put(const struct spy_event *event, const char *folder)
+{
+	return event->op == SPY_PUT && strcmp(event->folder, folder) == 0;
+}
+
 static int refuse_far_puts(const struct spy_event *event, struct tkb_error *err)
 {
-	return event->op == SPY_PUT && strcmp(event->folder, "far") == 0
+	return is_put(event, "far")
 	               ? tkb_fail(err, TKB_ERR_DENIED, "it is too large")
 	               : 0;
 }
@@ -101,7 +122,7 @@ TEST(push, adds_no_record_to_a_tier_that_refused_the_blob)
 
 static int have_no_room(const struct spy_event *event, struct tkb_error *err)
 {
-	return event->op == SPY_PUT && strcmp(event->folder, "far") == 0
+	return is_put(event, "far")
 	               ? tkb_fail(err, TKB_ERR_TOO_LARGE, "it is too large")
 	               : 0;
 }
@@ -122,7 +143,7 @@ TEST(push, of_a_blob_too_large_for_one_tier_succeeds)
 static int have_no_room_or_fail(const struct spy_event *event,
                                 struct tkb_error *err)
 {
-	if (event->op == SPY_PUT && strcmp(event->folder, "near") == 0)
+	if (is_put(event, "near"))
 		return tkb_fail(err, TKB_ERR_DENIED, "it is closed");
 	return have_no_room(event, err);
 }
@@ -184,12 +205,10 @@ TEST(push, of_what_two_devices_have_takes_that_of_one_alone)
 	const char *root = inductor_cache();
 	const char *pulled = text("%s/pulled", test_folder());
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { SIZED(collect) };
-	struct tkb_push_options first = { SIZED(first), .collect = &collect };
 	const struct tkb_collect_report wanted = weigh(root);
+	struct tkb_push_report report = push_so(
+		remote, root, CHOSEN(tkb_collect_options, .has_device = true));
 
-	collect.has_device = true;
-	struct tkb_push_report report = push_with(remote, root, first);
 	CHECK_INT(report.pushed_count, 26);
 	report = push_all(remote, root);
 	CHECK_INT(report.pushed_count, 26);
@@ -211,11 +230,10 @@ TEST(push, of_a_lean_profile_counts_as_there_for_a_full_one)
 	const char *root = pool();
 	const char *pulled = text("%s/pulled", test_folder());
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { SIZED(collect) };
-	struct tkb_push_options lean = { SIZED(lean), .collect = &collect };
+	const struct tkb_collect_options lean = { SIZED(lean),
+		                                  .profile = TKB_PROFILE_LEAN };
 
-	collect.profile = TKB_PROFILE_LEAN;
-	CHECK_INT(push_with(remote, root, lean).pushed_count, POOL);
+	CHECK_INT(push_so(remote, root, lean).pushed_count, POOL);
 	CHECK_CONTAINS(read_file(record_files("remote")[0]).data,
 	               "\"profile\":\"lean\"");
 	CHECK_INT(push_all(remote, root).pushed_count, 0);
@@ -229,15 +247,12 @@ TEST(push, of_keys_takes_those_alone)
 	const char **keys = pool_keys();
 	const char *chosen[] = { keys[3], keys[9] };
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { SIZED(collect) };
-	struct tkb_push_options options = { SIZED(options),
-		                            .collect = &collect };
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .keys = chosen,
+		                                     .key_count = 2 };
 
-	collect.keys = chosen;
-	collect.key_count = 2;
-	struct tkb_push_report report = push_with(remote, pool(), options);
-	CHECK_INT(report.pushed_count, 2);
-	report = push_with(remote, pool(), options);
+	CHECK_INT(push_so(remote, pool(), collect).pushed_count, 2);
+	struct tkb_push_report report = push_so(remote, pool(), collect);
 	CHECK_INT(report.pushed_count, 0);
 	CHECK_INT(report.present_count, 2);
 	(void)pull_all(remote, "pulled");
@@ -251,17 +266,16 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { SIZED(collect) };
-	struct tkb_push_options dry = { SIZED(dry), .collect = &collect };
+	const struct tkb_collect_options dry = { SIZED(dry),
+		                                 .is_dry_run = true };
+	struct tkb_push_report report = push_so(remote, root, dry);
 
-	collect.is_dry_run = true;
-	struct tkb_push_report report = push_with(remote, root, dry);
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count + report.size, 0);
 	(void)push_part(remote, (struct part){ 0, 5 });
 	SYS(unlink(blob_files("remote")[0]));
 	spy_reset();
-	report = push_with(remote, root, dry);
+	report = push_so(remote, root, dry);
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.dropped_count, 1);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD) + spy_count(SPY_DROP),
@@ -300,24 +314,40 @@ TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
 	check_pulled(remote, "pulled", (struct part){ 1, POOL });
 }
 
-/* A file, as a source. */
-static struct tkb_source source_of(const char *path)
+/* The pool's bundle, as pool() has packed it. */
+static struct tkb_source pool_source(void)
 {
 	struct tkb_bytes *bytes = test_alloc(sizeof(*bytes));
 
-	*bytes = read_file(path);
+	CHECK(pool() != NULL);
+	*bytes = read_file("pool.tkb");
 	return tkb_memory_source(bytes);
+}
+
+static struct tkb_push_report push_bundle(struct tkb_remote *remote)
+{
+	const struct tkb_source source = pool_source();
+	struct tkb_push_report report = { SIZED(report) };
+
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	return report;
+}
+
+static void check_corrupt(struct tkb_remote *remote, struct tkb_bytes bytes)
+{
+	const struct tkb_source source = tkb_memory_source(&bytes);
+
+	CHECK_INT(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
+	          TKB_ERR_CORRUPT);
 }
 
 TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 {
 	const char *root = pool();
-	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { SIZED(report) };
 
 	push_singly(remote, 3);
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	struct tkb_push_report report = push_bundle(remote);
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.blob_count, 1);
@@ -326,7 +356,7 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	check_pulled(remote, "pulled", whole);
 
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	(void)push_bundle(remote);
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	CHECK_INT(count_texts(blob_files("remote")), 4);
 }
@@ -335,30 +365,22 @@ TEST(push, of_a_bundle_brings_what_only_a_nearer_tier_has)
 {
 	struct tkb_remote *remote =
 		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
-	struct tkb_push_report report = { SIZED(report) };
 
-	(void)pool();
-	const struct tkb_source source = source_of("pool.tkb");
-	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
+	(void)push_bundle(remote);
 	shell("rm -r far/ref");
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
-	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(push_bundle(remote).pushed_count, POOL);
 	check_pulled(open_spy(spy_url("far")), "pulled", whole);
 }
 
 TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 {
-	const char *root = pool();
-	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { SIZED(report) };
+	struct tkb_push_report report = push_bundle(remote);
 
-	CHECK(root != NULL);
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(spy_count(SPY_PUT), 1);
 	spy_reset();
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	report = push_bundle(remote);
 	CHECK_INT(report.pushed_count + report.blob_count + report.size, 0);
 	CHECK_INT(report.present_count, POOL);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -367,7 +389,7 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	/* Its record without its blob is not the bundle, and heals. */
 	SYS(unlink(blob_files("remote")[0]));
 	spy_reset();
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	report = push_bundle(remote);
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(spy_count(SPY_PUT), 1);
 	check_pulled(remote, "pulled", whole);
@@ -385,15 +407,11 @@ static int clean_up_before_touch(const struct spy_event *event,
 
 TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
 {
-	const char *root = pool();
-	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { SIZED(report) };
 
-	CHECK(root != NULL);
-	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
+	(void)push_bundle(remote);
 	spy.before = clean_up_before_touch;
-	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	struct tkb_push_report report = push_bundle(remote);
 	spy.before = NULL;
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 1);
@@ -431,7 +449,7 @@ TEST(push, progress_is_that_of_the_packing_and_of_the_upload)
 {
 	const char *root = pool();
 	const uint64_t packed = size_of_entries(root);
-	const struct tkb_source source = source_of("pool.tkb");
+	const struct tkb_source source = pool_source();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload upload = { 0 };
 	const struct tkb_push_options options = {
@@ -455,28 +473,15 @@ TEST(push, progress_is_that_of_the_packing_and_of_the_upload)
 	CHECK_INT(upload.total, report.size);
 }
 
-static void note_look(void *self, uint64_t done, uint64_t total)
-{
-	struct upload *looked = self;
-
-	CHECK(done >= looked->done && done <= total);
-	looked->done = done;
-	looked->total = total;
-	looked->count++;
-}
-
 TEST(push, tells_of_looking_before_it_packs)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload looked = { 0 };
-	const struct tkb_push_options options = {
-		SIZED(options),
-		.collect = &CHOSEN(tkb_collect_options,
-		                   .watch = &CHOSEN(tkb_watch, .self = &looked,
-		                                    .on_look = note_look))
-	};
-	const struct tkb_push_report report = push_with(remote, root, options);
+	const struct tkb_watch watch = { SIZED(watch), .self = &looked,
+		                         .on_look = note_upload };
+	const struct tkb_push_report report = push_so(
+		remote, root, CHOSEN(tkb_collect_options, .watch = &watch));
 
 	CHECK(looked.count > 0);
 	CHECK(looked.done >= report.pushed_count);
@@ -493,60 +498,47 @@ TEST(push, progress_of_a_dry_run_is_that_of_the_packing)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload packed = { 0 };
-	const struct tkb_push_options options = {
-		SIZED(options),
-		.collect = &CHOSEN(tkb_collect_options, .is_dry_run = true,
-		                   .watch = &CHOSEN(tkb_watch, .self = &packed,
-		                                    .on_progress = note_bytes))
-	};
+	const struct tkb_watch watch = { SIZED(watch), .self = &packed,
+		                         .on_progress = note_bytes };
 
-	(void)push_with(remote, pool(), options);
+	(void)push_so(remote, pool(),
+	              CHOSEN(tkb_collect_options, .is_dry_run = true,
+	                     .watch = &watch));
 	CHECK(packed.count > 0);
 	CHECK_INT(packed.done, packed.total);
 }
 
 TEST(push, of_a_damaged_bundle_pushes_nothing)
 {
-	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
-	CHECK(root != NULL);
+	CHECK(pool() != NULL);
 	for (unsigned i = 0; i < 16; i++) {
 		const char *path = text("damaged-%u.tkb", i);
 
 		write_file(path, read_file("pool.tkb"));
 		flip(path, i);
-		struct tkb_source source = source_of(path);
-		CHECK_INT(
-			tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
-			TKB_ERR_CORRUPT);
+		check_corrupt(remote, read_file(path));
 	}
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 }
 
 TEST(push, of_a_bundle_that_is_cut_short_pushes_nothing)
 {
-	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	CHECK(pool() != NULL);
 	const struct tkb_bytes all = read_file("pool.tkb");
 	const size_t sizes[] = { 0, 1, 100, all.size / 2, all.size - 1 };
 
-	CHECK(root != NULL);
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
-		const struct tkb_bytes some = { all.data, sizes[i] };
-		const struct tkb_source source = tkb_memory_source(&some);
-
-		CHECK_INT(
-			tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
-			TKB_ERR_CORRUPT);
-	}
+	EACH(i, sizes)
+		check_corrupt(remote, (struct tkb_bytes){ all.data, sizes[i] });
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 }
 
 TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 {
-	const char *root = pool();
-	const struct tkb_source source = source_of("pool.tkb");
+	const struct tkb_source source = pool_source();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_push_options dry = {
 		SIZED(dry),
@@ -554,14 +546,13 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 	};
 	struct tkb_push_report report = { SIZED(report) };
 
-	CHECK(root != NULL);
 	OK(tkb_push_bundle(remote, REF, &source, &dry, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count, 0);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 
 	/* It foretells what is there, and stamps nothing. */
-	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
+	(void)push_bundle(remote);
 	OK(tkb_push_bundle(remote, REF, &source, &dry, &report, ERR));
 	CHECK_INT(report.pushed_count, 0);
 	CHECK_INT(report.present_count, POOL);
@@ -570,13 +561,9 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 
 TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
 {
-	const char *root = pool();
-	const struct tkb_source source = source_of("pool.tkb");
-	struct tkb_remote *remote = open_spy_with(
-		spy_url("remote"),
-		CHOSEN(tkb_remote_options, .max_blob_size = 100 * 1000));
+	const struct tkb_source source = pool_source();
+	struct tkb_remote *remote = open_bounded("remote", 100 * 1000);
 
-	CHECK(root != NULL);
 	CHECK_INT(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR),
 	          TKB_ERR_TOO_LARGE);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -589,7 +576,7 @@ TEST(push, to_what_cannot_be_a_ref_is_refused_before_anybody_is_asked)
 		                             "a,b",  "a*",   "é",    "a\n",
 		                             "{gpu}" };
 	const char *root = pool();
-	const struct tkb_source source = source_of("pool.tkb");
+	const struct tkb_source source = pool_source();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
@@ -614,9 +601,7 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 {
 	const char *root = pool();
 	const uint64_t limit = 150 * 1000;
-	struct tkb_remote *remote = open_spy_with(
-		spy_url("remote"),
-		CHOSEN(tkb_remote_options, .max_blob_size = limit));
+	struct tkb_remote *remote = open_bounded("remote", limit);
 	const struct tkb_push_report report = push_all(remote, root);
 	const char **blobs = blob_files("remote");
 	uint64_t size = 0;
@@ -663,10 +648,8 @@ static struct tkb_push_report push_below(const char *root, uint64_t limit,
 		                                  .collect = &collect };
 	struct tkb_push_report report = { SIZED(report) };
 
-	FAILS(tkb_push(open_spy_with(spy_url("remote"),
-	                             CHOSEN(tkb_remote_options,
-	                                    .max_blob_size = limit)),
-	               REF, root, &options, &report, ERR),
+	FAILS(tkb_push(open_bounded("remote", limit), REF, root, &options,
+	               &report, ERR),
 	      TKB_ERR_PARTIAL, text("it has more than %d bytes", (int)limit));
 	return report;
 }
@@ -754,20 +737,16 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 	struct tkb_watch watch = { SIZED(watch), .on_result = note_key };
 	struct tkb_collect_options collect = { SIZED(collect),
 		                               .watch = &watch };
-	struct tkb_push_options options = { SIZED(options),
-		                            .collect = &collect };
-	struct tkb_remote *remote = open_spy_with(
-		spy_url("remote"),
-		CHOSEN(tkb_remote_options, .max_blob_size = 150 * 1000));
+	struct tkb_remote *remote = open_bounded("remote", 150 * 1000);
 
 	watch.self = &dry_told;
 	collect.is_dry_run = true;
-	(void)push_with(remote, root, options);
+	(void)push_so(remote, root, collect);
 	CHECK_INT(dry_told.packed, POOL);
 	CHECK_INT(dry_told.twice, 0);
 	watch.self = &told;
 	collect.is_dry_run = false;
-	CHECK(push_with(remote, root, options).blob_count > 1);
+	CHECK(push_so(remote, root, collect).blob_count > 1);
 	CHECK_INT(told.packed, POOL);
 	CHECK_INT(told.twice, 0);
 }
@@ -778,16 +757,12 @@ TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 
 	for (uint64_t limit = 0; limit < 300000; limit += 150000) {
 		struct countdown progress = { 0 };
-		struct tkb_collect_options collect = { SIZED(collect) };
-		struct tkb_push_options options = { SIZED(options),
-			                            .collect = &collect };
-		struct tkb_remote *remote = open_spy_with(
-			spy_url(limit == 0 ? "one" : "many"),
-			CHOSEN(tkb_remote_options, .max_blob_size = limit));
+		struct tkb_remote *remote =
+			open_bounded(limit == 0 ? "one" : "many", limit);
 
-		collect.watch = look_on(&progress);
-		collect.threads = 1;
-		(void)push_with(remote, root, options);
+		(void)push_so(remote, root,
+		              CHOSEN(tkb_collect_options, .threads = 1,
+		                     .watch = look_on(&progress)));
 		CHECK(progress.total != 0);
 		CHECK(!progress.went_wrong);
 	}
