@@ -353,15 +353,6 @@ TEST(oci_auth, a_challenge_that_makes_no_sense_is_one_sentence)
 	                "it wants other credentials: HTTP 401");
 }
 
-static size_t count_of(const char *text, const char *part)
-{
-	size_t count = 0;
-
-	for (; (text = strstr(text, part)) != NULL; text += strlen(part))
-		count++;
-	return count;
-}
-
 /* It takes no token and always asks for one: two requests are sent twice. */
 TEST(oci_auth, a_registry_that_wants_a_scope_twice_is_left)
 {
@@ -376,9 +367,9 @@ TEST(oci_auth, a_registry_that_wants_a_scope_twice_is_left)
 	                     "pull\"",
 	                     tokens.port),
 	                TKB_ERR_DENIED, "it wants other credentials: HTTP 401");
-	CHECK_INT(count_of(requests_so_far(), "/v2/team/kernels/blobs/"), 4);
-	CHECK_INT(count_of(requests_so_far(), "GET /token"), 1);
-	CHECK_INT(count_of(requests_so_far(), "Authorization: Bearer t"), 2);
+	CHECK_INT(count_parts(requests_so_far(), "/v2/team/kernels/blobs/"), 4);
+	CHECK_INT(count_parts(requests_so_far(), "GET /token"), 1);
+	CHECK_INT(count_parts(requests_so_far(), "Authorization: Bearer t"), 2);
 }
 
 TEST(oci_auth, a_server_that_it_redirects_to_sees_no_credentials)
@@ -404,6 +395,6 @@ TEST(oci_auth, a_server_that_it_redirects_to_sees_no_credentials)
 	      "it wants other credentials");
 	write_text("requests", "");
 	CHECK_INT(get(handle, &digest, 0, &out, ERR), TKB_MISS);
-	CHECK_INT(count_of(requests_so_far(), "/elsewhere"), 1);
-	CHECK_INT(count_of(requests_so_far(), "Authorization:"), 1);
+	CHECK_INT(count_parts(requests_so_far(), "/elsewhere"), 1);
+	CHECK_INT(count_parts(requests_so_far(), "Authorization:"), 1);
 }

@@ -197,15 +197,6 @@ TEST(oci, a_blob_of_another_repository_is_mounted_and_not_sent)
 	             "from=team/kernels") != NULL);
 }
 
-static size_t count_text(const char *text, const char *part)
-{
-	size_t count = 0;
-
-	for (; (text = strstr(text, part)) != NULL; text += strlen(part))
-		count++;
-	return count;
-}
-
 /* A registry that lets nobody mount is asked once, and gets the blob. */
 TEST(oci, what_cannot_be_mounted_is_sent)
 {
@@ -233,7 +224,7 @@ TEST(oci, what_cannot_be_mounted_is_sent)
 		write_text("requests", "");
 		(void)must_put(handle, make_bytes(100, 7));
 		(void)must_put(handle, make_bytes(100, 8));
-		CHECK_INT(count_text(requests_so_far(), "?mount="), 1);
+		CHECK_INT(count_parts(requests_so_far(), "?mount="), 1);
 		stop_server(&server, SIGKILL);
 	}
 }

@@ -415,14 +415,7 @@ TEST(s3_roles, a_machine_without_a_role_is_not_waited_for)
 /* What a server saw of one remote that is used again and again. */
 static size_t count_requests(const char *line)
 {
-	const char *at = (const char *)read_file("roles.log").data;
-	size_t count = 0;
-
-	while ((at = strstr(at, line)) != NULL) {
-		at += strlen(line);
-		count++;
-	}
-	return count;
+	return count_parts(read_file("roles.log").data, line);
 }
 
 TEST(s3_roles, a_remote_is_used_with_them)
