@@ -712,26 +712,8 @@ TEST(scrub, knows_an_odd_path_as_python_wrote_it)
 	            2);
 }
 
-/* A fixture, and where its cache root was when it was made. */
-struct fixture {
-	const char *name;
-	const char *root;
-};
-
-static const struct fixture fixtures[] = {
-	{ "triton-3.0.0-cpu", ".triton/cache" },
-	{ "triton-3.1.0-cpu", ".triton/cache" },
-	{ "triton-3.2.0-cpu", ".triton/cache" },
-	{ "triton-3.3.1-cpu", ".triton/cache" },
-	{ "triton-3.4.0-cpu", ".triton/cache" },
-	{ "triton-3.5.1-cpu", ".triton/cache" },
-	{ "triton-3.6.0-cpu", ".triton/cache" },
-	{ "triton-3.7.1-cpu", ".triton/cache" },
-	{ "triton-3.8.0-cpu", ".triton/cache" },
-	{ "triton-3.9.0-cpu", ".triton/cache" },
-	{ "triton-3.6.0-h100", ".triton/cache" },
-	{ "inductor-2.11-llama4-h100", ".cache/torchinductor/triton/0" },
-};
+static const char *const fixtures[] = { EVERY_TRITON,
+	                                "inductor-2.11-llama4-h100" };
 
 /* What one scrub gives: bytes, and how many sentinels they hold. */
 static void scrub_file(struct tkb_bytes bytes, const char *name,
@@ -790,12 +772,14 @@ TEST(restore, undoes_the_scrub_of_every_file_of_the_fixtures)
 	size_t checked = 0;
 
 	EACH(i, fixtures) {
-		const char *root =
-			text("%s/%s", fixtures[i].name, fixtures[i].root);
-		const char *recorded = text("/home/serve/%s", fixtures[i].root);
+		const char *place = strncmp(fixtures[i], "triton", 6) == 0
+		                            ? ".triton/cache"
+		                            : ".cache/torchinductor/triton/0";
+		const char *root = text("%s/%s", fixtures[i], place);
+		const char *recorded = text("/home/serve/%s", place);
 		const char **keys;
 
-		unpack(fixtures[i].name, fixtures[i].name);
+		unpack(fixtures[i], fixtures[i]);
 		for (keys = list(root); *keys != NULL; keys++)
 			checked += check_folder(root, *keys, recorded);
 	}
