@@ -13,26 +13,35 @@ static const struct part whole = { 0, POOL };
 /* A remote of three records: the first 10 entries, 8 to 14, and the rest. */
 static struct tkb_remote *arrange_three(void)
 {
-	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_remote *other = open_spy(spy_url("other"));
-	const char *one = text("%s/other/cas", test_folder());
 
-	CHECK(root != NULL);
+	CHECK(pool() != NULL);
 	(void)push_part(remote, (struct part){ 0, 10 });
 	/* Two that overlap come of two that did not see each other. */
 	(void)push_part(other, (struct part){ 8, 14 });
-	CHECK_INT(run("cp", "-r", one, text("%s/remote", test_folder()), NULL)
-	                  .status,
-	          0);
-	CHECK_INT(run("cp", record_files("other")[0],
-	              text("%s/remote/ref/team,model", test_folder()), NULL)
-	                  .status,
-	          0);
+	shell("cp -r other/cas remote; cp other/ref/team,model/* "
+	      "remote/ref/team,model");
 	(void)push_part(remote, (struct part){ 14, POOL });
 	CHECK_INT(count_texts(record_files("remote")), 3);
 	spy_reset();
 	return remote;
+}
+
+/* Pull what is emitted so, into the folder `name`. */
+static struct tkb_pull_report pull_so(struct tkb_remote *remote,
+                                      const char *name,
+                                      struct tkb_emit_options emit)
+{
+	return pull_with(
+		remote, out(name),
+		CHOSEN(tkb_pull_options, .emit = &emit, .connections = 1));
+}
+
+static void make_records_old(void)
+{
+	for (size_t i = 0; i < 3; i++)
+		make_old(record_files("remote")[i], 3 * DAY_S);
 }
 
 TEST(pull, into_an_empty_cache_brings_all)
@@ -106,13 +115,11 @@ TEST(pull, repairs_what_names_another_place)
 TEST(pull, that_is_dry_fetches_and_writes_nothing)
 {
 	struct tkb_remote *remote = arrange_three();
-	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_emit_options emit = { SIZED(emit), .is_dry_run = true };
 	struct tkb_pull_options dry = { SIZED(dry), .emit = &emit,
 		                        .connections = 2 };
 
-	emit.is_dry_run = true;
-	for (size_t i = 0; i < 3; i++)
-		make_old(record_files("remote")[i], 3 * DAY_S);
+	make_records_old();
 	struct tkb_pull_report report = pull_with(remote, out("pulled"), dry);
 	CHECK_INT(report.wanted_count, 3);
 	CHECK_INT(report.fetched_count, 0);
@@ -125,14 +132,10 @@ TEST(pull, of_keys_brings_those_from_whatever_blobs)
 	struct tkb_remote *remote = arrange_three();
 	const char **keys = pool_keys();
 	const char *chosen[] = { text("%.6s", keys[1]), keys[12], keys[16] };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 1 };
+	struct tkb_emit_options emit = { SIZED(emit), .keys = chosen,
+		                         .key_count = 3 };
+	struct tkb_pull_report report = pull_so(remote, "pulled", emit);
 
-	emit.keys = chosen;
-	emit.key_count = 3;
-	struct tkb_pull_report report =
-		pull_with(remote, out("pulled"), options);
 	check_has_part(out("pulled"), (struct part){ 1, 2 });
 	check_has_part(out("pulled"), (struct part){ 12, 13 });
 	check_has_part(out("pulled"), (struct part){ 16, 17 });
@@ -142,10 +145,10 @@ TEST(pull, of_keys_brings_those_from_whatever_blobs)
 
 	spy_reset();
 	emit.key_count = 1;
-	report = pull_with(remote, out("one"), options);
+	report = pull_so(remote, "one", emit);
 	CHECK_INT(report.emitted_count, 1);
 	CHECK_INT(spy_count(SPY_GET), 1);
-	report = pull_with(remote, out("one"), options);
+	report = pull_so(remote, "one", emit);
 	CHECK_INT(report.wanted_count, 0);
 	CHECK_INT(report.present_count, 1);
 }
@@ -155,18 +158,14 @@ TEST(pull, of_a_target_leaves_other_kernels)
 	struct tkb_remote *remote = arrange_three();
 	const struct tkb_target hopper = { "cuda", "90", 32 };
 	const struct tkb_target ampere = { "cuda", "80", 32 };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 1 };
+	struct tkb_emit_options emit = { SIZED(emit), .targets = &ampere,
+		                         .target_count = 1 };
+	struct tkb_pull_report report = pull_so(remote, "ampere", emit);
 
-	emit.targets = &ampere;
-	emit.target_count = 1;
-	struct tkb_pull_report report =
-		pull_with(remote, out("ampere"), options);
 	CHECK_INT(report.emitted_count, 4);
-	CHECK_INT(pull_with(remote, out("ampere"), options).wanted_count, 0);
+	CHECK_INT(pull_so(remote, "ampere", emit).wanted_count, 0);
 	emit.targets = &hopper;
-	report = pull_with(remote, out("hopper"), options);
+	report = pull_so(remote, "hopper", emit);
 	CHECK_INT(report.emitted_count, POOL);
 	CHECK_INT(report.skipped_count, 0);
 }
@@ -176,9 +175,11 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 	const char *root = inductor_cache();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const uint32_t fifth = 5;
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 1 };
+	const struct tkb_emit_options there = { SIZED(there), .devices = &fifth,
+		                                .device_count = 1,
+		                                .layout = TKB_LAYOUT_INDUCTOR };
+	const struct tkb_emit_options flat = { SIZED(flat),
+		                               .layout = TKB_LAYOUT_TRITON };
 
 	(void)push_all(remote, root);
 	struct tkb_pull_report report = pull_all(remote, out("both"));
@@ -189,29 +190,21 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 	CHECK_INT(report.wanted_count, 0);
 
 	/* What one device lost comes again, and counts once. */
-	CHECK_INT(
-		run("rm", "-r", text("%s/triton/1", out("both")), NULL).status,
-		0);
+	shell("rm -r both/triton/1");
 	report = pull_all(remote, out("both"));
 	CHECK_INT(report.emitted_count, 26);
 	CHECK_INT(report.present_count, 26);
 
-	emit.devices = &fifth;
-	emit.device_count = 1;
-	emit.layout = TKB_LAYOUT_INDUCTOR;
-	report = pull_with(remote, out("fifth"), options);
+	report = pull_so(remote, "fifth", there);
 	CHECK_INT(report.emitted_count, 26);
 	CHECK_INT(count_names(text("%s/triton", out("fifth"))), 1);
 	CHECK(exists(text("%s/triton/5", out("fifth"))));
-	CHECK_INT(pull_with(remote, out("fifth"), options).wanted_count, 0);
+	CHECK_INT(pull_so(remote, "fifth", there).wanted_count, 0);
 
-	options = CHOSEN(
-		tkb_pull_options,
-		.emit = &CHOSEN(tkb_emit_options, .layout = TKB_LAYOUT_TRITON));
-	report = pull_with(remote, out("flat"), options);
+	report = pull_so(remote, "flat", flat);
 	CHECK(!report.is_inductor);
 	CHECK_INT(report.emitted_count, 26);
-	CHECK_INT(pull_with(remote, out("flat"), options).wanted_count, 0);
+	CHECK_INT(pull_so(remote, "flat", flat).wanted_count, 0);
 	CHECK_INT(pull_all(remote, out("flat")).wanted_count, 0);
 }
 
@@ -247,15 +240,10 @@ TEST(pull, does_not_stamp_what_nobody_asked_for)
 {
 	struct tkb_remote *remote = arrange_three();
 	const char *chosen[] = { pool_keys()[16] };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 1 };
 
-	for (size_t i = 0; i < 3; i++)
-		make_old(record_files("remote")[i], 3 * DAY_S);
-	emit.keys = chosen;
-	emit.key_count = 1;
-	(void)pull_with(remote, out("pulled"), options);
+	make_records_old();
+	(void)pull_so(remote, "pulled",
+	              CHOSEN(tkb_emit_options, .keys = chosen, .key_count = 1));
 	CHECK_INT(spy_count(SPY_TOUCH), 1);
 }
 
@@ -265,8 +253,7 @@ TEST(pull, from_a_remote_that_is_read_only_stamps_nothing)
 		open_spy(text("%s?mode=ro", spy_url("remote")));
 
 	(void)arrange_three();
-	for (size_t i = 0; i < 3; i++)
-		make_old(record_files("remote")[i], 3 * DAY_S);
+	make_records_old();
 	check_pulled(remote, "pulled", whole);
 	CHECK_INT(spy_count(SPY_TOUCH), 0);
 	CHECK_INT(spy_trips(), 4);
@@ -299,7 +286,16 @@ TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 	CHECK(between <= 3);
 }
 
-/* A bundle, in memory. */
+/* A pull gave these bytes: a bundle of the whole pool. */
+static struct tkb_bundle *check_bundle(const struct tkb_buf *got)
+{
+	write_file("got.tkb", tkb_buf_bytes(got));
+	struct tkb_bundle *bundle = test_bundle("got.tkb");
+	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
+	return bundle;
+}
+
 TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 {
 	struct tkb_remote *remote = arrange_three();
@@ -312,11 +308,7 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.fetched_count, 3);
 	CHECK_INT(spy_count(SPY_GET), 3);
-	write_file("got.tkb", tkb_buf_bytes(&got));
-	struct tkb_bundle *bundle = test_bundle("got.tkb");
-	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
-	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
-	CHECK(tkb_digest_equal(tkb_bundle_id(bundle), &wanted.id));
+	CHECK(tkb_digest_equal(tkb_bundle_id(check_bundle(&got)), &wanted.id));
 }
 
 TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
@@ -355,10 +347,7 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	collect.profile = TKB_PROFILE_LEAN;
 	(void)push_with(remote, root, lean);
 	OK(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, ERR));
-	write_file("got.tkb", tkb_buf_bytes(&got));
-	struct tkb_bundle *bundle = test_bundle("got.tkb");
-	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
-	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
+	(void)check_bundle(&got);
 }
 
 TEST(pull, tells_what_a_ref_holds_and_deletes_it)
