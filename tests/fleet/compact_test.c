@@ -59,15 +59,22 @@ TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 	check_has_many(remote, "pulled", MANY + 1);
 }
 
-/* Compact REF by hand; how many records became fewer? */
-static uint64_t compact(struct tkb_remote *remote)
+static int try_compact(struct tkb_remote *remote, uint64_t *count,
+                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
+
+	CHECK_OK(tkb_record_list_read(remote, REF, false, &records, err), err);
+	return tkb_compact(remote, REF, &records, NULL, count, err);
+}
+
+/* Compact REF by hand; how many records became fewer? */
+static uint64_t compact(struct tkb_remote *remote)
+{
 	uint64_t count = 0;
 
-	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
-	OK(tkb_compact(remote, REF, &records, NULL, &count, ERR));
+	OK(try_compact(remote, &count, ERR));
 	return count;
 }
 
@@ -150,11 +157,7 @@ static struct tkb_remote *arrange_three(const char *name)
 {
 	struct tkb_remote *remote = open_spy(spy_url(name));
 
-	CHECK(pool() != NULL);
-	(void)push_part(remote, (struct part){ 0, 5 });
-	(void)push_part(remote, (struct part){ 5, 9 });
-	(void)push_part(remote, (struct part){ 9, POOL });
-	spy_reset();
+	push_three(remote);
 	return remote;
 }
 
@@ -174,14 +177,10 @@ TEST(compact, adds_the_new_record_before_it_drops_the_old)
 TEST(compact, that_cannot_add_drops_nothing)
 {
 	struct tkb_remote *remote = arrange_three("remote");
-	TKB_AUTO(tkb_record_list_release)
-	struct tkb_record_list records = { 0 };
 	uint64_t count = 0;
 
-	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	spy_refuse(SPY_ADD, SIZE_MAX, TKB_ERR_DENIED, "it may not");
-	CHECK_INT(tkb_compact(remote, REF, &records, NULL, &count, ERR),
-	          TKB_ERR_DENIED);
+	CHECK_INT(try_compact(remote, &count, ERR), TKB_ERR_DENIED);
 	CHECK_INT(spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(record_files("remote")), 3);
 }
@@ -358,14 +357,10 @@ TEST(compact, leaves_what_is_pushed_meanwhile)
 TEST(compact, that_makes_what_is_there_already_keeps_it)
 {
 	struct tkb_remote *remote = arrange_three("remote");
-	TKB_AUTO(tkb_record_list_release)
-	struct tkb_record_list records = { 0 };
 	uint64_t count = 0;
 
-	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	spy_refuse(SPY_DROP, SIZE_MAX, TKB_ERR_DENIED, "it may not");
-	CHECK_INT(tkb_compact(remote, REF, &records, NULL, &count, ERR),
-	          TKB_ERR_DENIED);
+	CHECK_INT(try_compact(remote, &count, ERR), TKB_ERR_DENIED);
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	spy_reset();
 	struct tkb_remote *again = open_spy(spy_url("remote"));

@@ -16,11 +16,7 @@ static void evict(size_t index)
 
 static void check_pulls(const char *name, struct part part)
 {
-	const char *root = text("%s/%s", test_folder(), name);
-	struct tkb_remote *remote = open_spy(spy_url("remote"));
-
-	CHECK_INT(pull_all(remote, root).gone_count, 0);
-	check_is_part(root, part);
+	check_pulled(open_spy(spy_url("remote")), name, part);
 }
 
 TEST(holes, are_filled_by_the_next_push)
@@ -165,7 +161,6 @@ TEST(holes, that_are_the_very_same_blob_are_replaced)
 TEST(holes, in_redis_are_blobs_that_are_cut_short)
 {
 	struct server redis = start_redis("");
-	const char *root = text("%s/pulled", test_folder());
 	struct tkb_remote *remote = must_open_remote(
 		text("redis://127.0.0.1:%u", redis.port), NULL);
 
@@ -175,8 +170,7 @@ TEST(holes, in_redis_are_blobs_that_are_cut_short)
 	key[strcspn(key, "\n")] = '\0';
 	(void)ask_redis(&redis, "SET", key, "short", NULL);
 	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
-	CHECK_INT(pull_all(remote, root).gone_count, 0);
-	check_is_part(root, whole);
+	check_pulled(remote, "pulled", whole);
 }
 
 /* Redis is short of memory, and throws away what it will. */
@@ -189,15 +183,12 @@ TEST(holes, that_redis_makes_are_filled_by_the_next_push)
 	CHECK(pool() != NULL);
 	push_singly(remote, POOL);
 	for (unsigned i = 0; i < 5; i++) {
-		const char *root = text("%s/pulled-%u", test_folder(), i);
-
 		(void)ask_redis(&redis, "CONFIG", "SET", "maxmemory",
 		                text("%u", 1100000 - i * 30000), NULL);
 		(void)ask_redis(&redis, "CONFIG", "SET", "maxmemory", "0",
 		                NULL);
 		(void)push_all(remote, pool());
-		CHECK_INT(pull_all(remote, root).gone_count, 0);
-		check_is_part(root, whole);
+		check_pulled(remote, text("pulled-%u", i), whole);
 	}
 	CHECK(strstr(ask_redis(&redis, "INFO", "stats", NULL),
 	             "evicted_keys:0\r") == NULL);

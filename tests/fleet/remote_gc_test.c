@@ -110,13 +110,6 @@ static void write_newer(const char *folder)
 	           newer);
 }
 
-static void check_pulls(struct tkb_remote *remote, const char *name,
-                        struct part part)
-{
-	CHECK_INT(pull_all(remote, out(name)).gone_count, 0);
-	check_is_part(out(name), part);
-}
-
 TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 {
 	struct three three = arrange_three();
@@ -135,7 +128,7 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 	CHECK_INT(report.kept_count, 3);
 	CHECK_INT(report.kept_size, size_of(&three));
 	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE), 0);
-	check_pulls(three.remote, "pulled", whole);
+	check_pulled(three.remote, "pulled", whole);
 }
 
 TEST(remote_gc, of_an_empty_remote_does_nothing)
@@ -162,7 +155,7 @@ TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 	report = gc_unbounded(three.remote);
 	CHECK_INT(report.removed_count, 1);
 	CHECK(!exists(three.blobs[2]));
-	check_pulls(three.remote, "pulled", (struct part){ 0, 9 });
+	check_pulled(three.remote, "pulled", (struct part){ 0, 9 });
 }
 
 /* What another process does while the blobs are listed. */
@@ -263,7 +256,7 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	report = gc_to_size(three.remote, read_file(three.blobs[2]).size);
 	CHECK_INT(report.evicted_count, 1);
 	CHECK(!exists(three.records[0]));
-	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
+	check_pulled(three.remote, "pulled", (struct part){ 9, POOL });
 }
 
 /* A blob is as young as the youngest record that names it. */
@@ -287,7 +280,7 @@ TEST(remote_gc, evicts_no_record_of_a_blob_that_stays)
 	report = gc_to_size(three.remote, read_file(three.blobs[2]).size);
 	CHECK_INT(report.evicted_count, 2);
 	CHECK_INT(report.removed_count, 1);
-	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
+	check_pulled(three.remote, "pulled", (struct part){ 9, POOL });
 }
 
 TEST(remote_gc, drops_records_whose_blob_is_gone)
@@ -514,7 +507,7 @@ TEST(remote_gc, over_a_registry_that_deletes_nothing_names_it_and_loses_nothing)
 	CHECK_INT(report.kept_count, 1);
 	CHECK_INT(refused.records, 1);
 	CHECK_INT(refused.blobs, 0);
-	check_pulls(remote, "cache", whole);
+	check_pulled(remote, "cache", whole);
 }
 
 TEST(remote_gc, of_tiers_counts_and_bounds_each)
@@ -563,7 +556,7 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 	for (const char **record = record_files("remote"); *record != NULL;
 	     record++)
 		CHECK(exists(blob_of("remote", *record)));
-	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
+	check_pulled(three.remote, "pulled", (struct part){ 9, POOL });
 }
 
 /* Two at once. */

@@ -13,15 +13,11 @@ enum {
 /* Three records, and blobs that are old enough to go. */
 static struct tkb_remote *arrange_with(struct tkb_remote_options options)
 {
-	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
 	struct tkb_remote *remote = open_spy_with(spy_url("remote"), options);
 
-	CHECK(pool() != NULL);
-	for (size_t i = 0; i < 3; i++)
-		(void)push_part(remote, parts[i]);
+	push_three(remote);
 	for (const char **file = blob_files("remote"); *file != NULL; file++)
 		make_old(*file, 2 * DAY_S);
-	spy_reset();
 	return remote;
 }
 

@@ -134,6 +134,16 @@ struct tkb_push_report push_part(struct tkb_remote *remote, struct part part)
 	return push_with(remote, pool(), options);
 }
 
+void push_three(struct tkb_remote *remote)
+{
+	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
+
+	CHECK(pool() != NULL);
+	for (size_t i = 0; i < TKB_COUNT_OF(parts); i++)
+		(void)push_part(remote, parts[i]);
+	spy_reset();
+}
+
 void push_singly(struct tkb_remote *remote, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -217,7 +227,7 @@ void check_pulled(struct tkb_remote *remote, const char *name, struct part part)
 {
 	const char *root = out(name);
 
-	(void)pull_all(remote, root);
+	CHECK_INT(pull_all(remote, root).gone_count, 0);
 	check_is_part(root, part);
 }
 

@@ -57,6 +57,8 @@ struct tkb_push_report push_bytes(struct tkb_remote *remote,
                                   struct tkb_bytes bundle);
 /* Push a part of the pool as one record, without compaction. */
 struct tkb_push_report push_part(struct tkb_remote *remote, struct part part);
+/* Push entries 0 to 4, 5 to 8, and 9 on as a record each; the spy is reset. */
+void push_three(struct tkb_remote *remote);
 /* Push each of the first `count` entries of the pool separately. */
 void push_singly(struct tkb_remote *remote, size_t count);
 struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
@@ -67,7 +69,7 @@ struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root);
 void check_has_part(const char *root, struct part part);
 /* The same, and nothing else; no temporary files are left. */
 void check_is_part(const char *root, struct part part);
-/* A pull into the folder `name` gives just that. */
+/* A pull into the folder `name` gives just that, and no blob is gone. */
 void check_pulled(struct tkb_remote *remote, const char *name,
                   struct part part);
 /* The number of its entries, which all verify and are from the pool. */
