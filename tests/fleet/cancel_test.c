@@ -54,18 +54,6 @@ static const struct tkb_remote_options patient = {
 	.stall_timeout_ms = 60000,
 };
 
-static struct tkb_remote *open_patient(const char *url)
-{
-	struct tkb_remote *remote = must_open_remote(url, &patient);
-
-	return remote;
-}
-
-static const struct tkb_watch *impatient(struct patience *patience)
-{
-	return end_in_ms(patience, PATIENCE_MS);
-}
-
 /* How it ends. */
 struct end {
 	const struct tkb_watch *watch;
@@ -79,12 +67,12 @@ typedef int (*work)(struct tkb_remote *remote, const struct end *end,
 static int pull(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 3 };
+	const struct tkb_emit_options emit = { SIZED(emit), .watch = end->watch,
+		                               .deadline_ms =
+		                                       end->deadline_ms };
+	const struct tkb_pull_options options = { SIZED(options), .emit = &emit,
+		                                  .connections = 3 };
 
-	emit.watch = end->watch;
-	emit.deadline_ms = end->deadline_ms;
 	return tkb_pull(remote, REF, "pulled", &options, NULL, err);
 }
 
@@ -100,12 +88,12 @@ static int pull_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
 	const struct tkb_sink sink = { drop, NULL };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 3 };
+	const struct tkb_emit_options emit = { SIZED(emit), .watch = end->watch,
+		                               .deadline_ms =
+		                                       end->deadline_ms };
+	const struct tkb_pull_options options = { SIZED(options), .emit = &emit,
+		                                  .connections = 3 };
 
-	emit.watch = end->watch;
-	emit.deadline_ms = end->deadline_ms;
 	return tkb_pull_bundle(remote, REF, &options, &sink, NULL, err);
 }
 
@@ -192,7 +180,8 @@ static void check_ends(struct tkb_remote *remote, work do_it, bool is_late,
 
 	for (int i = 0; i < ATTEMPTS && late_ms >= limit_ms; i++) {
 		struct patience patience;
-		const struct tkb_watch *watch = impatient(&patience);
+		const struct tkb_watch *watch =
+			end_in_ms(&patience, PATIENCE_MS);
 		struct end end = { .deadline_ms = is_late ? PATIENCE_MS : 0 };
 		struct tkb_error err = { 0 };
 
@@ -214,7 +203,7 @@ static void check_all_end(const char *format, uint64_t limit_ms)
 	SYS(mkdir("pool", 0777));
 	(void)snprintf(url, sizeof(url), format, mute.port);
 	for (size_t i = 0; i < TKB_COUNT_OF(works); i++) {
-		struct tkb_remote *remote = open_patient(url);
+		struct tkb_remote *remote = must_open_remote(url, &patient);
 
 		check_ends(remote, works[i], false, limit_ms);
 		check_ends(remote, works[i], true, limit_ms);

@@ -136,14 +136,13 @@ TEST(pull_watch, is_called_by_one_at_a_time_and_progress_never_goes_back)
 {
 	struct tkb_remote *remote = arrange_eight("spy");
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 8 };
+	const struct tkb_emit_options emit = { SIZED(emit), .threads = 2,
+		                               .watch = watch_by(&watcher) };
+	const struct tkb_pull_options options = { SIZED(options), .emit = &emit,
+		                                  .connections = 8 };
 
 	spy.get_ms = 30;
 	spy.get_parts = 4;
-	emit.watch = watch_by(&watcher);
-	emit.threads = 2;
 	struct tkb_pull_report report =
 		pull_with(remote, out("pulled"), options);
 	CHECK(!watcher.was_crowded);
@@ -158,9 +157,10 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 {
 	struct watcher asked = { .results = 0 };
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 8 };
+	const struct tkb_emit_options emit = { SIZED(emit),
+		                               .watch = watch_by(&watcher) };
+	const struct tkb_pull_options options = { SIZED(options), .emit = &emit,
+		                                  .connections = 8 };
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		CHOSEN(tkb_remote_options, .watch = watch_by(&asked)));
@@ -168,7 +168,6 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 	(void)arrange_eight("spy");
 	spy.get_ms = 30;
 	spy.get_parts = 4;
-	emit.watch = watch_by(&watcher);
 	(void)pull_with(remote, out("pulled"), options);
 	CHECK(!asked.was_crowded);
 	CHECK(asked.questions > RECORDS);
@@ -178,9 +177,10 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 {
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 4 };
+	const struct tkb_emit_options emit = { SIZED(emit), .threads = 1,
+		                               .watch = watch_by(&watcher) };
+	const struct tkb_pull_options options = { SIZED(options), .emit = &emit,
+		                                  .connections = 4 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
 	struct tkb_remote *remote =
@@ -191,8 +191,6 @@ TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 	/* Most of it is emitted before the damage is seen. */
 	spy.get_ms = 400;
 	spy.get_parts = 8;
-	emit.watch = watch_by(&watcher);
-	emit.threads = 1;
 	(void)pull_with(remote, out("pulled"), options);
 	CHECK_INT(count_entries(out("pulled")), count_names(cache));
 	CHECK(!watcher.went_back);
@@ -202,9 +200,10 @@ TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 {
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { SIZED(emit) };
-	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
-		                            .connections = 1 };
+	const struct tkb_emit_options emit = { SIZED(emit), .threads = 1,
+		                               .watch = watch_by(&watcher) };
+	const struct tkb_pull_options options = { SIZED(options), .emit = &emit,
+		                                  .connections = 1 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
@@ -216,8 +215,6 @@ TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 		if (read_file(*blob).size == bundle.size)
 			flip(*blob, 14);
 	}
-	emit.watch = watch_by(&watcher);
-	emit.threads = 1;
 	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, ERR),
 	          TKB_ERR_CORRUPT);
 	check_has_part(out("pulled"), chosen);
@@ -232,16 +229,16 @@ TEST(pull_watch, ends_a_pull_soon_in_the_middle_of_a_blob)
 		struct watcher watcher = { .patience = patience };
 		const struct tkb_watch watch = { SIZED(watch), .self = &watcher,
 			                         .is_cancelled = is_cancelled };
-		struct tkb_emit_options emit = { SIZED(emit) };
-		struct tkb_pull_options options = { SIZED(options),
-			                            .emit = &emit,
-			                            .connections = 3 };
+		const struct tkb_emit_options emit = { SIZED(emit),
+			                               .watch = &watch };
+		const struct tkb_pull_options options = { SIZED(options),
+			                                  .emit = &emit,
+			                                  .connections = 3 };
 		const char *root = out(text("pulled-%u", patience));
 		uint64_t start = now_ms();
 
 		spy.get_ms = 2000;
 		spy.get_parts = 10;
-		emit.watch = &watch;
 		CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, ERR),
 		          TKB_ERR_CANCELLED);
 		CHECK(now_ms() - start < 1800);
