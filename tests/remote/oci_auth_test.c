@@ -204,27 +204,16 @@ TEST(oci_auth, a_file_that_is_none_is_one_sentence)
 /* A server of tokens, and a registry that wants them. */
 static struct server start_tokens(unsigned lifetime_s)
 {
-	struct server tokens;
-	unsigned port = 0;
-	bool is_there = false;
-
 	make_authority("ca");
 	make_certificate("tokens", "ca", "DNS:localhost", 2);
-	for (int i = 0; i < 20 && !is_there; i++) {
-		port = free_port();
-		is_there = start_server(&tokens, port, "tokens.err", "python3",
-		                        "-B", TKB_TOKEN_SERVER,
-		                        text("%u", port), "tokens.key",
-		                        "tokens.pem", text("%u", lifetime_s),
-		                        "tokens.log", NULL);
-	}
-	CHECK(is_there);
-	end_with_test(&tokens);
+	const struct server tokens = start_python(
+		TKB_TOKEN_SERVER,
+		text("tokens.key tokens.pem %u tokens.log", lifetime_s));
 	return start_registry(text("auth:\n  token:\n"
 	                           "    realm: http://127.0.0.1:%u/token\n"
 	                           "    service: tests\n    issuer: tests\n"
 	                           "    rootcertbundle: %s/ca.pem\n",
-	                           port, test_folder()));
+	                           tokens.port, test_folder()));
 }
 
 TEST(oci_auth, tokens_are_got_for_what_is_wanted)

@@ -113,24 +113,6 @@ TEST(oci, an_upload_that_is_forgotten_begins_anew)
 	(void)upload_past(faults, 2);
 }
 
-static struct server start_uploads(const char *breaks)
-{
-	struct server server;
-	bool is_there = false;
-
-	for (int i = 0; i < 20 && !is_there; i++) {
-		const unsigned port = free_port();
-
-		is_there =
-			start_server(&server, port, "uploads.err", "python3",
-		                     "-B", TKB_UPLOAD_SERVER, text("%u", port),
-		                     "uploads.log", breaks, NULL);
-	}
-	CHECK(is_there);
-	end_with_test(&server);
-	return server;
-}
-
 /* How many bytes of blobs such a server got: the last number of each line. */
 static uint64_t count_uploaded(void)
 {
@@ -163,7 +145,9 @@ TEST(oci, an_upload_goes_on_within_a_chunk_where_the_registry_kept_it)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_bytes bytes = make_bytes(cases[i].size, 4);
-		struct server server = start_uploads(cases[i].breaks);
+		struct server server =
+			start_python(TKB_UPLOAD_SERVER,
+		                     text("uploads.log %s", cases[i].breaks));
 		struct handle *handle = must_connect(oci_url(server.port));
 		const struct tkb_digest digest = must_put(handle, bytes);
 

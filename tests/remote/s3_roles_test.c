@@ -23,20 +23,8 @@ static void set(const char *name, const char *value)
 /* A server for all of them; nothing in the environment names it yet. */
 static struct server start_roles(void)
 {
-	struct server roles;
-	bool is_there = false;
-
 	forget_aws();
-	for (int i = 0; i < 20 && !is_there; i++) {
-		const unsigned port = free_port();
-
-		is_there = start_server(&roles, port, "roles.err", "python3",
-		                        "-B", TKB_ROLE_SERVER, text("%u", port),
-		                        "roles.log", NULL);
-	}
-	CHECK(is_there);
-	end_with_test(&roles);
-	return roles;
+	return start_python(TKB_ROLE_SERVER, "roles.log");
 }
 
 static void set_pod(const struct server *roles, const char *role)

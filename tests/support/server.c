@@ -136,6 +136,25 @@ bool log_says(const struct server *server, const char *log, const char *words)
 	return false;
 }
 
+struct server start_python(const char *script, const char *arguments)
+{
+	for (int i = 0; i < PORT_TRIES; i++) {
+		const unsigned port = free_port();
+		struct server server;
+
+		if (start_server(&server, port, "python.log", "sh", "-c",
+		                 text("exec python3 -B '%s' %u %s", script,
+		                      port, arguments),
+		                 NULL)) {
+			end_with_test(&server);
+			return server;
+		}
+	}
+	fail_msg("'%s' does not start: %s", script,
+	         (const char *)read_file("python.log").data);
+	abort();
+}
+
 struct server start_redis(const char *configuration)
 {
 	const bool has_tls = strstr(configuration, "tls-cert-file") != NULL;

@@ -43,6 +43,12 @@ bool log_says(const struct server *server, const char *log, const char *words);
 void end_with_test(const struct server *server);
 
 /*
+ * Start a server that is a script of Python: it gets its port, and `arguments`, as
+ * a shell reads them.
+ */
+struct server start_python(const char *script, const char *arguments);
+
+/*
  * Start redis-server with these lines of configuration: on `port`, on `socket`
  * and, where they name tls-cert-file, on `tls_port`.
  */
