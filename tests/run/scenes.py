@@ -6,6 +6,7 @@ usage: scenes.py ROOM PROGRAM [WORDS-OF-A-SENTENCE]
 
 Prints TAP; the exit status is 1 if a test failed.
 """
+import glob
 import importlib
 import os
 import sys
@@ -26,8 +27,18 @@ ROOMS = {
 }
 
 
+def check_room(room):
+    """A file that is forgotten in the list would never run."""
+    for path in glob.glob(os.path.join(TESTS, room, "*.py")):
+        with open(path, encoding="utf-8") as file:
+            if "\n@test(" in file.read() and \
+                    os.path.basename(path)[:-len(".py")] not in ROOMS[room].split():
+                sys.exit(f"{path} has tests, and is not in ROOMS")
+
+
 def main():
     room = sys.argv.pop(1)
+    check_room(room)
     sys.path[:0] = [os.path.join(TESTS, name) for name in (room, "run", "engines", "images")]
     for name in ROOMS[room].split():
         importlib.import_module(name)
