@@ -88,7 +88,10 @@ static inline bool tkb_bytes_begin_with(struct tkb_bytes bytes,
 static inline struct tkb_bytes tkb_bytes_slice(struct tkb_bytes bytes,
                                                size_t from, size_t to)
 {
-	return (struct tkb_bytes){ (const char *)bytes.data + from, to - from };
+	const char *data = bytes.data;
+
+	/* No bytes may be at NULL, to which not even 0 may be added. */
+	return (struct tkb_bytes){ from == 0 ? data : data + from, to - from };
 }
 
 /* A sink that appends to the buffer. */
