@@ -48,6 +48,16 @@ int tkb_hasher_add(struct tkb_hasher *hasher, struct tkb_bytes bytes,
 		SHA256_Update(hasher->context, bytes.data, bytes.size), err);
 }
 
+static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	return tkb_hasher_add(self, bytes, err);
+}
+
+struct tkb_sink tkb_hasher_sink(struct tkb_hasher *hasher)
+{
+	return (struct tkb_sink){ .write = add_bytes, .self = hasher };
+}
+
 int tkb_hasher_end(struct tkb_hasher *hasher, struct tkb_digest *out,
                    struct tkb_error *err)
 {

@@ -43,6 +43,9 @@ TKB_NODISCARD int tkb_hasher_add(struct tkb_hasher *hasher,
 TKB_NODISCARD int tkb_hasher_end(struct tkb_hasher *hasher,
                                  struct tkb_digest *out, struct tkb_error *err);
 
+/* A sink that adds to the digest which `hasher` has begun. */
+struct tkb_sink tkb_hasher_sink(struct tkb_hasher *hasher);
+
 /* The digest of `bytes`, without a hasher, for a single digest. */
 TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
                                 struct tkb_error *err);

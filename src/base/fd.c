@@ -12,6 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum {
+	PIECE_SIZE = 1024 * 1024 /* of a file that is sent */
+};
+
 void tkb_fd_close_at(int *fd)
 {
 	const int number = errno;
@@ -329,6 +333,23 @@ static int check_regular(const struct stat *status, const char *name,
 	return 0;
 }
 
+/* `*fd_out` is the caller's to close, also after a failure. */
+static int open_regular(int dir_fd, const char *name, uint64_t limit,
+                        int *fd_out, struct stat *stat_out,
+                        struct tkb_error *err)
+{
+	*fd_out = tkb_fd_open_quietly(dir_fd, name);
+	if (*fd_out < 0 || fstat(*fd_out, stat_out) < 0)
+		return fail_open(name, err);
+	return check_regular(stat_out, name, limit, err);
+}
+
+static int fail_changed(const char *name, struct tkb_error *err)
+{
+	return tkb_fail_entry(err, TKB_REASON_BUSY,
+	                      "'%s' changed while it was read", name);
+}
+
 /* Read one byte more than the file's size, to notice a file that grows. */
 static int read_open_file(int fd, const char *name, struct tkb_buf *buf,
                           const struct stat *status, struct tkb_error *err)
@@ -343,8 +364,7 @@ static int read_open_file(int fd, const char *name, struct tkb_buf *buf,
 	if (got < 0)
 		return fail_open(name, err);
 	if (got != status->st_size)
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' changed while it was read", name);
+		return fail_changed(name, err);
 	buf->size += (size_t)got;
 	return 0;
 }
@@ -353,17 +373,50 @@ int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
                      struct tkb_buf *buf, struct stat *stat_out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = tkb_fd_open_quietly(dir_fd, name);
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	const int rc = open_regular(dir_fd, name, limit, &fd, stat_out, err);
+
+	return rc < 0 ? rc : read_open_file(fd, name, buf, stat_out, err);
+}
+
+/* Send all pieces; see that they are as many bytes as the status says. */
+static int send_open_file(int fd, const char *name, const struct stat *status,
+                          const struct tkb_sink *sink, struct tkb_error *err)
+{
+	const size_t size = status->st_size < PIECE_SIZE
+	                            ? (size_t)status->st_size + 1
+	                            : PIECE_SIZE;
+	TKB_AUTO(tkb_free_at) void *piece = malloc(size);
+	off_t sent = 0;
+	size_t got;
 	int rc;
 
-	if (fd < 0)
-		return fail_open(name, err);
-	if (fstat(fd, stat_out) < 0)
-		return fail_open(name, err);
-	rc = check_regular(stat_out, name, limit, err);
-	if (rc < 0)
-		return rc;
-	return read_open_file(fd, name, buf, stat_out, err);
+	if (piece == NULL)
+		return tkb_fail_nomem(err);
+	do {
+		const ssize_t came = tkb_fd_read_full(fd, piece, size);
+
+		if (came < 0)
+			return fail_open(name, err);
+		got = (size_t)came;
+		sent += came;
+		if (sent > status->st_size ||
+		    (got < size && sent < status->st_size))
+			return fail_changed(name, err);
+		rc = sink->write(sink->self, (struct tkb_bytes){ piece, got },
+		                 err);
+	} while (rc == 0 && got == size);
+	return rc;
+}
+
+int tkb_fd_send_file(int dir_fd, const char *name, uint64_t limit,
+                     const struct tkb_sink *sink, struct stat *stat_out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	const int rc = open_regular(dir_fd, name, limit, &fd, stat_out, err);
+
+	return rc < 0 ? rc : send_open_file(fd, name, stat_out, sink, err);
 }
 
 int tkb_fd_read_path(const char *path, struct tkb_buf *buf,

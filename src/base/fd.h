@@ -117,6 +117,15 @@ TKB_NODISCARD int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
                                    struct tkb_error *err);
 
 /*
+ * Likewise, but send its bytes to `sink` in pieces, so that a large file does not
+ * take its size in memory. After a failure some were sent.
+ */
+TKB_NODISCARD int tkb_fd_send_file(int dir_fd, const char *name, uint64_t limit,
+                                   const struct tkb_sink *sink,
+                                   struct stat *stat_out,
+                                   struct tkb_error *err);
+
+/*
  * Append the regular file at `path`, which the user named: links are followed.
  * Returns 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM.
  */

@@ -10,7 +10,8 @@
  *   tkb_scanned_entry_load()      reads what decides what it is (the group file,
  *                                 other JSON files, modules), stats the rest;
  *   tkb_scanned_entry_read()      reads one of the rest, checks and hashes it;
- *   tkb_scanned_entry_read_all()  does so for each;
+ *   tkb_scanned_entry_hash()      does so, but keeps no bytes;
+ *   tkb_scanned_entry_read_all()  does that for each;
  *   tkb_scanned_entry_check()     finds out whether a file has changed since.
  *
  * A compiler may write to the cache at any time.
@@ -123,7 +124,15 @@ TKB_NODISCARD int tkb_scanned_entry_read(struct tkb_loader *loader,
                                          size_t index, struct tkb_bytes *out,
                                          struct tkb_error *err);
 
-/* Read every file that was not read yet. */
+/*
+ * As tkb_scanned_entry_read(), for callers that need no bytes: a large file does not
+ * take its size in memory.
+ */
+TKB_NODISCARD int tkb_scanned_entry_hash(struct tkb_loader *loader,
+                                         const struct tkb_scanned_entry *found,
+                                         size_t index, struct tkb_error *err);
+
+/* Hash every file that was not read yet. */
 TKB_NODISCARD int tkb_scanned_entry_read_all(
 	struct tkb_loader *loader, const struct tkb_scanned_entry *found,
 	struct tkb_error *err);

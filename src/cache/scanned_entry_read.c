@@ -114,6 +114,17 @@ static int check_contents(const struct tkb_scanned_entry *found,
 	return rc;
 }
 
+/* Check that the file is the one that was scanned. */
+static int check_stamp(const struct tkb_scanned_entry *found, size_t index,
+                       struct tkb_stamp stamp, struct tkb_error *err)
+{
+	if (!stamp_equal(&stamp, &found->loaded[index].stamp))
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "'%s' changed while it was read",
+		                      found->files[index].name);
+	return 0;
+}
+
 int tkb_scanned_entry_read(struct tkb_loader *loader,
                            const struct tkb_scanned_entry *found, size_t index,
                            struct tkb_bytes *out, struct tkb_error *err)
@@ -133,10 +144,9 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 		tkb_entry_file_limit(&found->entry), &stamp, err);
 	if (rc < 0)
 		return rc;
-	if (!stamp_equal(&stamp, &found->loaded[index].stamp))
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' changed while it was read",
-		                      file->name);
+	rc = check_stamp(found, index, stamp, err);
+	if (rc < 0)
+		return rc;
 	if (loader->strips && found->entry.kind == TKB_KIND_KERNEL)
 		tkb_strip_locations(file->name, loader->scratch.data,
 		                    loader->scratch.size);
@@ -145,15 +155,51 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 	return rc < 0 ? rc : check_contents(found, file->name, *out, err);
 }
 
+/* Only files of units may be large, and nothing but their digest is checked. */
+static int hash_file(struct tkb_loader *loader,
+                     const struct tkb_scanned_entry *found, size_t index,
+                     struct tkb_error *err)
+{
+	const struct tkb_sink sink = tkb_hasher_sink(&loader->hasher);
+	struct tkb_file *file = &found->files[index];
+	char path[PATH_SIZE];
+	struct stat status;
+	int rc;
+
+	format_path(path, found, file->name);
+	rc = tkb_hasher_begin(&loader->hasher, err);
+	if (rc == 0)
+		rc = tkb_fd_send_file(found->root->fd, path,
+		                      tkb_entry_file_limit(&found->entry),
+		                      &sink, &status, err);
+	if (rc < 0)
+		return rc;
+	rc = check_stamp(found, index, tkb_stamp_of(&status), err);
+	return rc < 0 ? rc
+	              : tkb_hasher_end(&loader->hasher, &file->digest, err);
+}
+
+int tkb_scanned_entry_hash(struct tkb_loader *loader,
+                           const struct tkb_scanned_entry *found, size_t index,
+                           struct tkb_error *err)
+{
+	struct tkb_bytes bytes;
+
+	return found->entry.kind == TKB_KIND_UNIT &&
+	                       found->loaded[index].bytes.data == NULL
+	               ? hash_file(loader, found, index, err)
+	               : tkb_scanned_entry_read(loader, found, index, &bytes,
+	                                        err);
+}
+
 int tkb_scanned_entry_read_all(struct tkb_loader *loader,
                                const struct tkb_scanned_entry *found,
                                struct tkb_error *err)
 {
-	struct tkb_bytes bytes;
 	int rc = 0;
 
 	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++)
-		rc = tkb_scanned_entry_read(loader, found, i, &bytes, err);
+		rc = tkb_scanned_entry_hash(loader, found, i, err);
 	return rc;
 }
 
@@ -162,19 +208,13 @@ static int check_unchanged(const struct tkb_scanned_entry *found, size_t index,
 {
 	char path[PATH_SIZE];
 	struct stat status;
-	struct tkb_stamp stamp;
 
 	format_path(path, found, found->files[index].name);
 	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return tkb_fail_look(TKB_REASON_BUSY,
 		                     "vanished while it was read",
 		                     found->files[index].name, err);
-	stamp = tkb_stamp_of(&status);
-	if (!stamp_equal(&stamp, &found->loaded[index].stamp))
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' changed while it was read",
-		                      found->files[index].name);
-	return 0;
+	return check_stamp(found, index, tkb_stamp_of(&status), err);
 }
 
 /*

@@ -133,27 +133,42 @@ static int keep_fault(struct tkb_pack *pack, size_t entry, int rc,
 	return 0;
 }
 
+/* The bytes of a member; in a dry run there may be none, as nobody needs them. */
+static int read_member(struct tkb_pack *pack, struct tkb_loader *loader,
+                       const struct tkb_member *member, struct tkb_bytes *out,
+                       struct tkb_error *err)
+{
+	const size_t item = member->entry_index;
+	const struct tkb_scanned_entry *found = &pack->cache->found[item];
+
+	if (item >= pack->cache->found_count) {
+		*out = pack->payloads[item - pack->cache->found_count];
+		return 0;
+	}
+	return pack->is_dry_run
+	               ? tkb_scanned_entry_hash(loader, found, member->file,
+	                                        err)
+	               : tkb_scanned_entry_read(loader, found, member->file,
+	                                        out, err);
+}
+
 static int pack_member(struct tkb_pack *pack, struct tkb_loader *loader,
                        struct tkb_buf *tar, const struct tkb_member *member,
                        struct tkb_error *err)
 {
-	const size_t entry_count = pack->cache->found_count;
 	const size_t item = member->entry_index;
 	char path[TKB_MEMBER_PATH_SIZE];
 	struct tkb_error fault = { 0 };
-	struct tkb_bytes bytes;
+	struct tkb_bytes bytes = { 0 };
 	int rc;
 
 	if (pack->faults[item] != NULL)
 		return 0;
-	if (item >= entry_count) {
-		bytes = pack->payloads[item - entry_count];
-	} else {
-		rc = tkb_scanned_entry_read(loader, &pack->cache->found[item],
-		                            member->file, &bytes, &fault);
-		if (rc < 0)
-			return keep_fault(pack, item, rc, &fault, err);
-	}
+	rc = read_member(pack, loader, member, &bytes, &fault);
+	if (rc < 0)
+		return keep_fault(pack, item, rc, &fault, err);
+	if (pack->is_dry_run)
+		return 0;
 	tkb_member_path(member, path);
 	tkb_tar_add(tar, path, bytes);
 	return tkb_buf_check(tar, err);
@@ -265,6 +280,9 @@ static int pack_frame(struct tkb_pack *pack, size_t worker, size_t index,
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = pack_member(pack, loader, &packing->tar,
 		                 &packing->members[i], err);
+	/* The tar has what was read; compressing a large one takes as much again. */
+	if (cut->size > TKB_FRAME_LARGE)
+		tkb_buf_release(&loader->scratch);
 	if (rc < 0)
 		return rc;
 	rc = check_frame(pack, loader, cut, &is_good, err);
@@ -286,7 +304,6 @@ static int pack_nth(void *self, size_t worker, size_t nth,
 	tkb_parallel_hold(pack->team, worker);
 	rc = pack_frame(pack, worker, index, err);
 	release_buffers(&pack->packings[worker]);
-	tkb_buf_release(&pack->cache->loaders[worker].scratch);
 	tkb_parallel_let_go(pack->team);
 	return rc;
 }

@@ -120,11 +120,36 @@ static bool is_index(const struct tkb_tree_rule *rule)
 	       (style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON);
 }
 
+/* Has the file the bundle's bytes? It may be large; one that cannot be read has not. */
+static int is_same_file(const struct place *place, const struct tkb_file *file,
+                        bool *out, struct tkb_error *err)
+{
+	struct tkb_hasher *hasher = &place->loader->hasher;
+	const struct tkb_sink sink = tkb_hasher_sink(hasher);
+	struct tkb_error fault = { 0 };
+	struct tkb_digest digest;
+	struct stat status;
+	int rc;
+
+	*out = false;
+	rc = tkb_hasher_begin(hasher, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_fd_send_file(place->fd, file->name, TKB_UNIT_FILE_SIZE_LIMIT,
+	                      &sink, &status, &fault);
+	if (rc < 0)
+		return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+	rc = tkb_hasher_end(hasher, &digest, err);
+	*out = rc == 0 && tkb_digest_equal(&digest, &file->digest);
+	return rc;
+}
+
 /*
  * Read the file and compare it. A text that names another root is useless here.
  * A file that differs is of another compile if its size differs (`has_size` is
  * false), if it has paths or secrets, which change the size, or if it is an
- * index, which is whole; otherwise it is damaged.
+ * index, which is whole; otherwise it is damaged. What is too large for a text of
+ * which machines have different ones is read only to be hashed.
  */
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
                          const struct tkb_tree_rule *rule, bool has_size,
@@ -134,14 +159,20 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	struct tkb_error fault = { 0 };
 	struct stat status;
 	struct comparison found = { .is_same = false };
-	int rc;
+	int rc = 0;
 
+	*out = MATCH_SAME;
+	if (file->sentinels == 0 && has_size)
+		rc = is_same_file(place, file, &found.is_same, err);
+	if (rc < 0 || found.is_same)
+		return rc;
 	tkb_buf_reset(&loader->scratch);
-	rc = tkb_fd_read_file(place->fd, file->name, TKB_UNIT_FILE_SIZE_LIMIT,
+	rc = tkb_fd_read_file(place->fd, file->name, TKB_FILE_SIZE_LIMIT,
 	                      &loader->scratch, &status, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	*out = MATCH_TORN;
+	*out = fault.reason == TKB_REASON_LIMIT && !has_size ? MATCH_OTHER
+	                                                     : MATCH_TORN;
 	if (rc < 0)
 		return 0;
 	if (!tkb_tree_text_is_whole(place->root->tree->rules, rule,

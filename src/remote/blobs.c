@@ -38,16 +38,11 @@ int tkb_blob_send(const struct tkb_blob *blob, const struct tkb_sink *sink,
 	return rc;
 }
 
-static int hash_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	return tkb_hasher_add(self, bytes, err);
-}
-
 int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
-	const struct tkb_sink sink = { hash_bytes, &hasher };
+	const struct tkb_sink sink = tkb_hasher_sink(&hasher);
 	int rc;
 
 	rc = tkb_hasher_open(&hasher, err);

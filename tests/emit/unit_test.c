@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,9 +16,8 @@ static const char *bundle_of_units(void)
 	const struct tkb_collect_options options =
 		CHOSEN(tkb_collect_options, .trees = &tree, .tree_count = 1);
 
-	SYS(mkdir("kernels", 0777));
-	SYS(mkdir("from", 0777));
-	SYS(mkdir("from/in", 0777));
+	make_folders("kernels");
+	make_folders("from/in");
 	for (int i = 0; i < UNITS; i++)
 		write_text(text("from/in/%d", i), text("unit %d\n", i));
 	OK(tkb_collect_to_file("kernels", &options, "units.tkb", NULL, ERR));
@@ -97,4 +97,59 @@ TEST(cache_units, are_left_out_under_their_path_if_they_change)
 	CHECK_INT(tkb_cache_left_out_count(cache), 1);
 	CHECK_STR(tkb_cache_left_out(cache, 0)->key, "in/0");
 	tkb_cache_close(cache);
+}
+
+/* In a child: what is there is looked at, and how much memory does that take? */
+struct look {
+	uint64_t checked;
+	uint64_t present;
+	uint64_t kib;
+};
+
+static uint64_t peak_kib(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss;
+}
+
+static void look_at_units(void *self)
+{
+	const struct tkb_tree tree = { .name = "notes", .path = "from" };
+	const struct tkb_collect_options check =
+		CHOSEN(tkb_collect_options, .trees = &tree, .tree_count = 1,
+	               .is_dry_run = true);
+	const struct tkb_emit_options emit =
+		CHOSEN(tkb_emit_options, .trees = &tree, .tree_count = 1);
+	struct tkb_collect_report checked = DEFAULTS(tkb_collect_report);
+	struct tkb_emit_report report = DEFAULTS(tkb_emit_report);
+	const uint64_t before = peak_kib();
+	struct look *look = self;
+	BUNDLE(bundle) = NULL;
+
+	OK(tkb_collect_to_file("kernels", &check, "none", &checked, ERR));
+	look->checked = checked.collected_count;
+	OK(tkb_bundle_open("units.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, "kernels", &emit, &report, ERR));
+	look->present = report.present_count;
+	look->kib = peak_kib() - before;
+}
+
+TEST(cache_units, that_are_large_are_looked_at_in_little_memory)
+{
+	enum {
+		SIZE = 64 * 1024 * 1024
+	};
+	struct look look;
+
+	make_folders("from/in");
+	write_text("from/in/large", "x");
+	SYS(truncate("from/in/large", SIZE));
+	(void)bundle_of_units();
+	in_child(look_at_units, &look, sizeof(look));
+	CHECK_INT(look.checked, UNITS + 1);
+	CHECK_INT(look.present, UNITS + 1);
+	if (!IS_SANITIZED)
+		CHECK(look.kib < SIZE / 1024 / 2);
 }
