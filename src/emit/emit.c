@@ -18,9 +18,7 @@ static void emitter_close(struct tkb_emitter *emitter)
 	for (size_t i = 0; i < emitter->loader_count; i++)
 		tkb_loader_close(&emitter->loaders[i]);
 	free(emitter->loaders);
-	for (size_t i = 0; i < emitter->decoder_count; i++)
-		tkb_decoder_close(&emitter->decoders[i]);
-	free(emitter->decoders);
+	tkb_decoder_team_close(&emitter->decoding);
 	free(emitter->progress);
 	free(emitter->first_jobs);
 	free(emitter->order);
@@ -37,11 +35,9 @@ static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
 	int rc = 0;
 
 	emitter->loaders = tkb_alloc_array(count, sizeof(*emitter->loaders));
-	emitter->decoders = tkb_alloc_array(count, sizeof(*emitter->decoders));
 	emitter->progress = tkb_alloc_array(emitter->batch.job_count,
 	                                    sizeof(*emitter->progress));
-	if (emitter->loaders == NULL || emitter->decoders == NULL ||
-	    emitter->progress == NULL)
+	if (emitter->loaders == NULL || emitter->progress == NULL)
 		return tkb_fail_nomem(err);
 	while (emitter->loader_count < count && rc == 0) {
 		struct tkb_loader *loader =
@@ -51,15 +47,8 @@ static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
 		loader->named = emitter->named;
 		loader->named_count = emitter->options->tree_count;
 	}
-	emitter->decoding.decoders = emitter->decoders;
-	while (emitter->decoder_count < count && rc == 0) {
-		struct tkb_decoder *decoder =
-			&emitter->decoders[emitter->decoder_count++];
-
-		rc = tkb_decoder_open(decoder, err);
-		decoder->team = &emitter->decoding;
-	}
-	return rc;
+	return rc < 0 ? rc
+	              : tkb_decoder_team_open(&emitter->decoding, count, err);
 }
 
 /*

@@ -58,10 +58,8 @@ struct tkb_emitter {
 	struct tkb_progress *progress;    /* owned; one per job */
 	size_t *order;                    /* owned; frames, in reading order */
 	struct tkb_loader *loaders;       /* owned; one per thread */
-	struct tkb_decoder *decoders;     /* owned; one per thread */
-	struct tkb_decoder_team decoding; /* they share large frames */
+	struct tkb_decoder_team decoding; /* of as many threads */
 	size_t loader_count;
-	size_t decoder_count;
 	struct tkb_emit_report report;
 	_Atomic uint64_t written_size;
 	struct tkb_error first_damage; /* the watcher's lock guards it */

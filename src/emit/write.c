@@ -140,7 +140,7 @@ static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
 static int write_frame(struct tkb_emitter *emitter, size_t worker,
                        const struct tkb_frame *frame, struct tkb_error *err)
 {
-	struct tkb_decoder *decoder = &emitter->decoders[worker];
+	struct tkb_decoder *decoder = &emitter->decoding.decoders[worker];
 	size_t sibling = TKB_NO_SIBLING;
 	struct tkb_error fault = { 0 };
 	int rc;
@@ -284,22 +284,6 @@ static bool has_moved(const struct tkb_emitter *emitter)
  * The whole
  */
 
-/* Write a frame; of large ones, one at a time. */
-static int write_in_turn(struct tkb_emitter *emitter, size_t worker,
-                         const struct tkb_frame *frame, struct tkb_error *err)
-{
-	struct tkb_parallel_team *team = emitter->decoding.team;
-	int rc;
-
-	if (!tkb_frame_is_large(frame))
-		return write_frame(emitter, worker, frame, err);
-	tkb_parallel_hold(team, worker);
-	rc = write_frame(emitter, worker, frame, err);
-	tkb_decoder_drop(&emitter->decoders[worker]);
-	tkb_parallel_let_go(team);
-	return rc;
-}
-
 /* If the emit is synced, the commit waits until everything is written. */
 static int emit_frame(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
@@ -307,11 +291,14 @@ static int emit_frame(void *self, size_t worker, size_t index,
 	struct tkb_emitter *emitter = self;
 	const struct tkb_frame *frame =
 		&emitter->bundle->frames[emitter->order[index]];
+	struct tkb_decoder *decoder = &emitter->decoding.decoders[worker];
 	int rc;
 
 	if (!is_frame_needed(emitter, frame))
 		return 0;
-	rc = write_in_turn(emitter, worker, frame, err);
+	tkb_decoder_hold(decoder, frame);
+	rc = write_frame(emitter, worker, frame, err);
+	tkb_decoder_let_go(decoder, frame);
 	if (rc == 0 && !emitter->options->is_synced)
 		rc = commit_frame(emitter, worker, frame, err);
 	return rc;
@@ -359,23 +346,6 @@ static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 	return emitter->order != NULL ? 0 : tkb_fail_nomem(err);
 }
 
-/* How many slices have all frames, if a tkbundle made them? */
-static size_t count_slices(const struct tkb_bundle *bundle)
-{
-	uint64_t total = 0;
-	size_t count = 0;
-
-	for (size_t i = 0; i < bundle->frame_count; i++)
-		total += bundle->frames[i].size;
-	for (size_t i = 0; i < bundle->frame_count; i++)
-		count +=
-			bundle->frames[i].is_sliced
-				? tkb_slice_count(total, bundle->frames[i].size,
-		                                  bundle->frames[i].entry_count)
-				: 1;
-	return count;
-}
-
 int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_parallel_work frames = { emit_frame, emitter };
@@ -390,10 +360,8 @@ int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)
 	if (rc == 0 && has_moved(emitter))
 		rc = tkb_batch_run(batch, threads, commit_moved, emitter, err);
 	if (rc == 0)
-		rc = tkb_parallel_in_parts(emitter->bundle->frame_count,
-		                           count_slices(emitter->bundle),
-		                           threads, &frames,
-		                           &emitter->decoding.team, err);
+		rc = tkb_decoder_team_run(&emitter->decoding, emitter->bundle,
+		                          &frames, err);
 	if (rc == 0 && emitter->options->is_synced) {
 		rc = sync_roots(emitter, err);
 		if (rc == 0)

@@ -406,15 +406,89 @@ int tkb_decoder_decode(struct tkb_decoder *decoder,
 	return 0;
 }
 
-void tkb_decoder_drop(struct tkb_decoder *decoder)
-{
-	decoder->frame = NULL;
-	tkb_buf_release(&decoder->packed);
-	tkb_buf_release(&decoder->tar);
-}
-
 struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
                                   size_t file)
 {
 	return decoder->files[decoder->firsts[nth] + file];
+}
+
+/*
+ * Teams
+ */
+
+int tkb_decoder_team_open(struct tkb_decoder_team *team, size_t threads,
+                          struct tkb_error *err)
+{
+	int rc = 0;
+
+	*team = (struct tkb_decoder_team){
+		.decoders = tkb_alloc_array(threads, sizeof(*team->decoders))
+	};
+	if (team->decoders == NULL)
+		return tkb_fail_nomem(err);
+	while (team->count < threads && rc == 0) {
+		struct tkb_decoder *decoder = &team->decoders[team->count];
+
+		rc = tkb_decoder_open(decoder, err);
+		decoder->team = team;
+		team->count += rc == 0;
+	}
+	return rc;
+}
+
+void tkb_decoder_team_close(struct tkb_decoder_team *team)
+{
+	for (size_t i = 0; i < team->count; i++)
+		tkb_decoder_close(&team->decoders[i]);
+	free(team->decoders);
+	*team = (struct tkb_decoder_team){ 0 };
+}
+
+/* How many slices have all frames, if a tkbundle made them? */
+static size_t count_slices(const struct tkb_bundle *bundle)
+{
+	uint64_t total = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < bundle->frame_count; i++)
+		total += bundle->frames[i].size;
+	for (size_t i = 0; i < bundle->frame_count; i++)
+		count +=
+			bundle->frames[i].is_sliced
+				? tkb_slice_count(total, bundle->frames[i].size,
+		                                  bundle->frames[i].entry_count)
+				: 1;
+	return count;
+}
+
+int tkb_decoder_team_run(struct tkb_decoder_team *team,
+                         const struct tkb_bundle *bundle,
+                         const struct tkb_parallel_work *work,
+                         struct tkb_error *err)
+{
+	return tkb_parallel_in_parts(bundle->frame_count, count_slices(bundle),
+	                             team->count, work, &team->team, err);
+}
+
+static size_t worker_of(const struct tkb_decoder *decoder)
+{
+	return (size_t)(decoder - decoder->team->decoders);
+}
+
+void tkb_decoder_hold(struct tkb_decoder *decoder,
+                      const struct tkb_frame *frame)
+{
+	if (tkb_frame_is_large(frame))
+		tkb_parallel_hold(decoder->team->team, worker_of(decoder));
+}
+
+void tkb_decoder_let_go(struct tkb_decoder *decoder,
+                        const struct tkb_frame *frame)
+{
+	if (!tkb_frame_is_large(frame))
+		return;
+	decoder->frame = NULL;
+	tkb_buf_release(&decoder->packed);
+	tkb_buf_release(&decoder->tar);
+	tkb_parallel_let_go(decoder->team->team);
 }

@@ -76,14 +76,8 @@ TKB_NODISCARD int tkb_frame_read(const struct tkb_bundle *bundle,
                                  struct tkb_hasher *hasher, struct tkb_buf *out,
                                  struct tkb_error *err);
 
-/* The decoders of threads that share the slices of a frame. */
-struct tkb_decoder_team {
-	struct tkb_decoder *decoders; /* of each thread, by reference */
-	struct tkb_parallel_team *team;
-};
-
 struct tkb_decoder {
-	const struct tkb_decoder_team *team; /* by reference; NULL: alone */
+	const struct tkb_decoder_team *team; /* that it is in; NULL: none */
 	struct tkb_hasher hasher;
 	struct tkb_unpacker unpacker;
 	struct tkb_buf packed;
@@ -108,11 +102,43 @@ TKB_NODISCARD int tkb_decoder_decode(struct tkb_decoder *decoder,
                                      const struct tkb_bundle *bundle,
                                      size_t index, struct tkb_error *err);
 
-/* Forget the frame, and free its memory. */
-void tkb_decoder_drop(struct tkb_decoder *decoder);
-
 /* File `file` of the frame's entry number `nth`; valid until the next frame. */
 struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
                                   size_t file);
+
+/*
+ * The decoders of threads that work on frames of a bundle: of large ones, on one at
+ * a time, whose slices they share. A zeroed team has none.
+ *
+ *     rc = tkb_decoder_team_open(&team, threads, err);
+ *     rc = tkb_decoder_team_run(&team, bundle, &work, err);
+ *
+ * which calls work.do_one(), that uses team.decoders[worker], for each frame's index:
+ *
+ *     tkb_decoder_hold(decoder, frame);
+ *     rc = tkb_decoder_decode(decoder, bundle, index, err);
+ *     ...
+ *     tkb_decoder_let_go(decoder, frame);   a large frame is dropped
+ */
+struct tkb_decoder_team {
+	struct tkb_decoder *decoders; /* owned; of each thread */
+	size_t count;
+	struct tkb_parallel_team *team; /* while they run */
+};
+
+TKB_NODISCARD int tkb_decoder_team_open(struct tkb_decoder_team *team,
+                                        size_t threads, struct tkb_error *err);
+void tkb_decoder_team_close(struct tkb_decoder_team *team);
+
+TKB_NODISCARD int tkb_decoder_team_run(struct tkb_decoder_team *team,
+                                       const struct tkb_bundle *bundle,
+                                       const struct tkb_parallel_work *work,
+                                       struct tkb_error *err);
+
+/* Wait until no other thread of the team has a large frame, if this is one. */
+void tkb_decoder_hold(struct tkb_decoder *decoder,
+                      const struct tkb_frame *frame);
+void tkb_decoder_let_go(struct tkb_decoder *decoder,
+                        const struct tkb_frame *frame);
 
 #endif

@@ -15,16 +15,15 @@
 
 /* What each thread needs to verify frames. */
 struct checker {
-	struct tkb_decoder decoder;
-	struct tkb_arena arena; /* for one entry */
+	struct tkb_decoder *decoder; /* by reference */
+	struct tkb_arena arena;      /* for one entry */
 	struct tkb_buf text;
 };
 
 struct verifier {
 	const struct tkb_bundle *bundle;
-	struct checker *checkers; /* owned */
-	size_t checker_count;
-	pthread_mutex_t large; /* held while a large frame is in memory */
+	struct tkb_decoder_team decoding;
+	struct checker *checkers;   /* owned */
 	struct tkb_watcher watcher; /* its lock guards the following members */
 	bool *is_damaged;           /* owned; whether each payload is
 	                               damaged, by item */
@@ -34,15 +33,14 @@ struct verifier {
 
 static void verifier_close(struct verifier *verifier)
 {
-	for (size_t i = 0; i < verifier->checker_count; i++) {
-		tkb_decoder_close(&verifier->checkers[i].decoder);
+	for (size_t i = 0; i < verifier->decoding.count; i++) {
 		tkb_arena_release(&verifier->checkers[i].arena);
 		tkb_buf_release(&verifier->checkers[i].text);
 	}
 	free(verifier->checkers);
 	free(verifier->is_damaged);
+	tkb_decoder_team_close(&verifier->decoding);
 	tkb_watcher_release(&verifier->watcher);
-	(void)pthread_mutex_destroy(&verifier->large);
 }
 
 static int check_digest(struct checker *checker, const struct tkb_file *file,
@@ -50,7 +48,7 @@ static int check_digest(struct checker *checker, const struct tkb_file *file,
 {
 	int rc;
 
-	rc = tkb_hasher_check(&checker->decoder.hasher, bytes, &file->digest,
+	rc = tkb_hasher_check(&checker->decoder->hasher, bytes, &file->digest,
 	                      err);
 	if (rc == TKB_MISS)
 		return tkb_fail_entry(err, TKB_REASON_DAMAGED,
@@ -238,7 +236,7 @@ static int verify_frame(struct verifier *verifier, size_t worker, size_t index,
 	rc = tkb_watcher_check(&verifier->watcher, err);
 	if (rc < 0)
 		return rc;
-	frame_rc = tkb_decoder_decode(&checker->decoder, bundle, index, &fault);
+	frame_rc = tkb_decoder_decode(checker->decoder, bundle, index, &fault);
 	if (frame_rc < 0 && frame_rc != TKB_ERR_CORRUPT) {
 		*err = fault;
 		return frame_rc;
@@ -247,7 +245,7 @@ static int verify_frame(struct verifier *verifier, size_t worker, size_t index,
 	for (size_t i = 0; i < frame->entry_count; i++) {
 		const struct view view = {
 			.entry = &bundle->manifest.entries[frame->entries[i]],
-			.decoder = &checker->decoder,
+			.decoder = checker->decoder,
 			.nth = i,
 		};
 
@@ -270,19 +268,17 @@ static int verify_frame(struct verifier *verifier, size_t worker, size_t index,
 	return 0;
 }
 
-/* Verify frame `index`; of large ones, one at a time. */
 static int verify_nth(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
 {
 	struct verifier *verifier = self;
+	struct tkb_decoder *decoder = &verifier->decoding.decoders[worker];
+	const struct tkb_frame *frame = &verifier->bundle->frames[index];
 	int rc;
 
-	if (!tkb_frame_is_large(&verifier->bundle->frames[index]))
-		return verify_frame(verifier, worker, index, err);
-	(void)pthread_mutex_lock(&verifier->large);
+	tkb_decoder_hold(decoder, frame);
 	rc = verify_frame(verifier, worker, index, err);
-	tkb_decoder_drop(&verifier->checkers[worker].decoder);
-	(void)pthread_mutex_unlock(&verifier->large);
+	tkb_decoder_let_go(decoder, frame);
 	return rc;
 }
 
@@ -295,17 +291,12 @@ static int open_checkers(struct verifier *verifier, size_t count,
 		tkb_alloc_array(count, sizeof(*verifier->checkers));
 	if (verifier->checkers == NULL)
 		return tkb_fail_nomem(err);
-	while (verifier->checker_count < count) {
-		struct checker *checker =
-			&verifier->checkers[verifier->checker_count];
-
-		checker->text.limit = 2 * TKB_FILE_SIZE_LIMIT;
-		rc = tkb_decoder_open(&checker->decoder, err);
-		if (rc < 0)
-			return rc;
-		verifier->checker_count++;
+	rc = tkb_decoder_team_open(&verifier->decoding, count, err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		verifier->checkers[i].decoder = &verifier->decoding.decoders[i];
+		verifier->checkers[i].text.limit = 2 * TKB_FILE_SIZE_LIMIT;
 	}
-	return 0;
+	return rc;
 }
 
 int tkb_bundle_verify(const struct tkb_bundle *bundle,
@@ -314,8 +305,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 {
 	struct tkb_verify_options chosen;
 	TKB_AUTO(verifier_close)
-	struct verifier verifier = { .bundle = bundle,
-		                     .large = PTHREAD_MUTEX_INITIALIZER };
+	struct verifier verifier = { .bundle = bundle };
 	const struct tkb_parallel_work work = { verify_nth, &verifier };
 	struct tkb_timed timed;
 	uint64_t total = 0;
@@ -340,8 +330,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	                   err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_parallel(bundle->frame_count, verifier.checker_count, &work,
-	                  err);
+	rc = tkb_decoder_team_run(&verifier.decoding, bundle, &work, err);
 	if (rc < 0)
 		return tkb_timed_end(&timed, rc, err);
 	report_launchers(&verifier);

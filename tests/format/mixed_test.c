@@ -2,6 +2,7 @@
 #include "forge.h"
 #include "merging.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /*
@@ -411,6 +412,59 @@ TEST(mixed, frames_that_are_bombs_are_refused)
 	check_refused(forge, "");
 	frame->packed = forge_bomb(2 * size, 0);
 	check_refused(forge, "");
+}
+
+/* In a child: how much memory do an emit and a verify take, on two threads? */
+struct peaks {
+	int rc[2];
+	uint64_t kib[2];
+};
+
+static uint64_t peak_kib(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss;
+}
+
+static void look_at_bombs(void *self)
+{
+	const struct tkb_emit_options emit = { .struct_size = sizeof(emit),
+		                               .threads = 2 };
+	const struct tkb_verify_options verify = { .struct_size =
+		                                           sizeof(verify),
+		                                   .threads = 2 };
+	const uint64_t before = peak_kib();
+	struct peaks *peaks = self;
+	BUNDLE(bundle) = NULL;
+
+	OK(tkb_bundle_open("bombs.tkb", &bundle, ERR));
+	peaks->rc[0] = tkb_emit(bundle, "bombed", &emit, NULL, NULL);
+	peaks->kib[0] = peak_kib() - before;
+	peaks->rc[1] = tkb_bundle_verify(bundle, &verify, NULL, NULL);
+	peaks->kib[1] = peak_kib() - before;
+}
+
+TEST(mixed, frames_that_are_large_are_in_memory_one_at_a_time)
+{
+	const uint64_t size = 300 * (uint64_t)TKB_MIB;
+	struct forge *forge = arrange_mixed();
+	struct peaks peaks;
+
+	forge->frames[WHOLE].entries = "1 0";
+	for (size_t i = 0; i < forge->frame_count; i++) {
+		forge->frames[i].size = size;
+		forge->frames[i].packed = forge_bomb(size, size);
+	}
+	forge_write(forge, "bombs.tkb");
+	in_child(look_at_bombs, &peaks, sizeof(peaks));
+	EACH(i, peaks.rc) {
+		CHECK_INT(peaks.rc[i], TKB_ERR_CORRUPT);
+		CHECK(peaks.kib[i] >= size / TKB_KIB);
+		if (!IS_SANITIZED)
+			CHECK(peaks.kib[i] <= size / TKB_KIB * 3 / 2);
+	}
 }
 
 /* Two entries of one key in one frame: their files share their paths. */
