@@ -73,8 +73,8 @@ static void fetch_blob(struct fetcher *fetcher, size_t index)
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = fetch_by(fetcher, &prefetch->request.blobs[index], &fetch->buffer,
-	              &fault);
+	rc = fetch_by(fetcher, &prefetch->request.blobs[index].digest,
+	              &fetch->buffer, &fault);
 	if (rc == TKB_MISS)
 		(void)tkb_fail(&fault, TKB_ERR_UNAVAILABLE, "it is gone");
 	tkb_blob_buffer_end(&fetch->buffer,
@@ -204,7 +204,7 @@ int tkb_prefetch_open(const struct tkb_prefetch_start *request,
 			(struct tkb_blob_buffer)TKB_BLOB_BUFFER_INIT_SMALL(
 				request->keeps_all ? SMALL_MEMORY
 						   : TKB_BLOB_BUFFER_MEMORY,
-				UINT64_MAX);
+				request->blobs[i].size);
 		tkb_blob_buffer_begin(&prefetch->items[i].buffer);
 	}
 	if (count > request->count)
@@ -324,7 +324,8 @@ int tkb_gather(struct tkb_gathering *gathering, struct tkb_remote *remote,
 	if (to->blobs == NULL || to->bundles == NULL || to->records == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
-		to->blobs[i] = records[i].blob;
+		to->blobs[i] = (struct tkb_prefetch_blob){ records[i].blob,
+			                                   records[i].size };
 	request.blobs = to->blobs;
 	rc = tkb_prefetch_open(&request, &to->prefetch, err);
 	for (size_t i = 0; i < count && rc == 0; i++) {

@@ -25,9 +25,15 @@
 
 struct tkb_prefetch;
 
+/* A blob, as a record names it: a longer one is damaged. */
+struct tkb_prefetch_blob {
+	struct tkb_digest digest;
+	uint64_t size;
+};
+
 struct tkb_prefetch_start {
-	struct tkb_remote *remote;      /* a thread uses it until close */
-	const struct tkb_digest *blobs; /* not copied */
+	struct tkb_remote *remote; /* a thread uses it until close */
+	const struct tkb_prefetch_blob *blobs; /* not copied */
 	size_t count;
 	size_t connections;
 	bool keeps_all; /* the caller drops nothing: do not wait for room */
@@ -60,7 +66,7 @@ void tkb_prefetch_drop(struct tkb_prefetch *prefetch, size_t index);
  */
 struct tkb_gathering {
 	struct tkb_prefetch *prefetch;     /* owned */
-	struct tkb_digest *blobs;          /* owned */
+	struct tkb_prefetch_blob *blobs;   /* owned */
 	struct tkb_bundle **bundles;       /* owned, with the bundles */
 	const struct tkb_record **records; /* owned; the record of each
 	                                      bundle */

@@ -45,14 +45,14 @@ struct puller {
 	pthread_mutex_t watch_lock;    /* one thread at a time calls it */
 	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_keys keys;       /* the requested keys */
-	struct tkb_pull_plan *plan; /* owned */
-	struct tkb_choice *choices; /* owned */
-	struct tkb_digest *blobs;   /* owned; the blobs of the choices */
-	uint64_t done;              /* bytes of the blobs emitted so far */
-	uint64_t size;              /* of the blob that is being emitted */
-	uint64_t total;             /* of all blobs */
-	uint64_t told;              /* reported so far; progress never goes
+	struct tkb_keys keys;            /* the requested keys */
+	struct tkb_pull_plan *plan;      /* owned */
+	struct tkb_choice *choices;      /* owned */
+	struct tkb_prefetch_blob *blobs; /* owned; the blobs of the choices */
+	uint64_t done;                   /* bytes of the blobs emitted so far */
+	uint64_t size;                   /* of the blob that is being emitted */
+	uint64_t total;                  /* of all blobs */
+	uint64_t told;                   /* reported so far; progress never goes
 	                               back */
 	struct tkb_pull_report report;
 	int failure; /* status for the first blob that could not be fetched */
@@ -264,7 +264,8 @@ static int emit_choices(struct puller *puller, size_t count,
 		const struct tkb_record *record =
 			&puller->records.items[puller->choices[i].record];
 
-		puller->blobs[i] = record->blob;
+		puller->blobs[i] = (struct tkb_prefetch_blob){ record->blob,
+			                                       record->size };
 		puller->total += record->size;
 	}
 	rc = tkb_prefetch_open(&request, &prefetch, err);

@@ -38,6 +38,7 @@ static void report_fetched(struct gauge *gauge, uint64_t done)
 struct fetch {
 	const struct tkb_digest *digest;
 	struct tkb_blob_buffer *buffer;
+	bool has_size;       /* the buffer's limit is the blob's size */
 	struct gauge *gauge; /* or NULL */
 	struct tkb_claims claims;
 };
@@ -161,6 +162,12 @@ static int fetch_from(struct fetch *fetch, struct tkb_tier *tier,
 
 	tkb_blob_buffer_reset(fetch->buffer);
 	rc = tkb_tier_do(tier, &work, err);
+	if (rc == TKB_ERR_TOO_LARGE && fetch->has_size)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "remote '%s': blob %s has more than %llu bytes",
+		                tier->url->name,
+		                tkb_digest_hex(fetch->digest).text,
+		                (unsigned long long)fetch->buffer->limit);
 	if (rc != 0 || !transfer.is_damaged)
 		return rc;
 	return tkb_fail(err, TKB_ERR_CORRUPT,
@@ -252,7 +259,8 @@ static int fetch_blob(struct tkb_remote *remote, struct fetch *fetch,
 	struct tkb_blob_buffer *buffer = fetch->buffer;
 	struct tkb_verdict verdict = { 0 };
 
-	if (buffer->limit > remote->max_blob_size)
+	fetch->has_size = buffer->limit < remote->max_blob_size;
+	if (!fetch->has_size)
 		buffer->limit = remote->max_blob_size;
 	for (size_t i = 0; i < remote->tier_count; i++) {
 		struct tkb_tier *tier = &remote->tiers[i];

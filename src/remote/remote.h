@@ -120,8 +120,8 @@ TKB_NODISCARD int tkb_tier_fetch(struct tkb_tier *tier,
                                  struct tkb_error *err);
 
 /*
- * Like tkb_remote_get(), into `out`, replacing its contents. The limit of `out`
- * applies.
+ * Like tkb_remote_get(), into `out`, replacing its contents. If the limit of `out`
+ * is below the remote's, it is the blob's size, and a longer blob is corrupt.
  */
 TKB_NODISCARD int tkb_remote_fetch(struct tkb_remote *remote,
                                    const struct tkb_digest *digest,

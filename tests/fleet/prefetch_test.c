@@ -13,7 +13,7 @@ enum {
 struct sky {
 	struct tkb_remote *remote;
 	struct tkb_bytes bytes[BLOBS];
-	struct tkb_digest digests[BLOBS];
+	struct tkb_prefetch_blob blobs[BLOBS];
 	struct tkb_prefetch *flights;
 };
 
@@ -32,7 +32,9 @@ static struct sky arrange_sky(const char *scheme)
 
 		sky.bytes[i] = make_bytes(SIZE, (uint32_t)i);
 		blob.source = tkb_memory_source(&sky.bytes[i]);
-		OK(tkb_remote_put(sky.remote, &blob, &sky.digests[i], ERR));
+		OK(tkb_remote_put(sky.remote, &blob, &sky.blobs[i].digest,
+		                  ERR));
+		sky.blobs[i].size = SIZE;
 	}
 	spy_reset();
 	return sky;
@@ -42,7 +44,7 @@ static void take_off(struct sky *sky, size_t connections, bool keeps_all)
 {
 	const struct tkb_prefetch_start order = {
 		.remote = sky->remote,
-		.blobs = sky->digests,
+		.blobs = sky->blobs,
 		.count = BLOBS,
 		.connections = connections,
 		.keeps_all = keeps_all,
@@ -129,6 +131,24 @@ TEST(prefetch, that_are_closed_end_what_is_on_its_way)
 	CHECK_INT(spy_count(SPY_GET), 4);
 }
 
+TEST(prefetch, of_which_one_has_more_bytes_than_it_should_keep_no_more)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("lone");
+	const char *hex = hex_of(&sky.blobs[0].digest);
+	unsigned char got[1];
+	size_t count = 1;
+
+	write_file(text("remote/cas/%.2s/%s", hex, hex),
+	           make_bytes(100 * SIZE, 0));
+	take_off(&sky, 1, false);
+	FAILS(tkb_prefetch_await(sky.flights, 0, ERR), TKB_ERR_CORRUPT,
+	      text("blob %s has more than %d bytes", hex, SIZE));
+	const struct tkb_source source = tkb_prefetch_source(sky.flights, 0);
+	FAILS(source.read_at(source.self, SIZE, got, 1, &count, ERR),
+	      TKB_ERR_CORRUPT, "has more than");
+	CHECK_INT(count, 0);
+}
+
 static int lose_the_third(const struct spy_event *event, struct tkb_error *err)
 {
 	(void)err;
@@ -191,7 +211,7 @@ TEST(prefetch, whose_further_connections_are_refused_use_the_first)
 	sky.remote = open_spy(text("spy://%s/remote?retries=0", test_folder()));
 	spy.before = refuse_a_second_connection;
 	spy.get_ms = 10;
-	OK(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, ERR));
+	OK(tkb_remote_has(sky.remote, &sky.blobs[0].digest, 1, &is_here, ERR));
 	take_off(&sky, 4, false);
 	for (size_t i = 0; i < BLOBS; i++) {
 		check_blob_at(&sky, i);
@@ -211,7 +231,7 @@ TEST(prefetch, leave_the_remote_as_it_was)
 	take_off(&sky, 4, false);
 	tkb_prefetch_close(tkb_take(sky.flights));
 	CHECK_INT(memcmp(&before, &sky.remote->watch, sizeof(before)), 0);
-	OK(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, ERR));
+	OK(tkb_remote_has(sky.remote, &sky.blobs[0].digest, 1, &is_here, ERR));
 	CHECK(is_here);
 }
 
