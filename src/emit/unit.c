@@ -171,6 +171,7 @@ bool tkb_unit_begin_siblings(const struct tkb_destination *to,
 	return true;
 }
 
+/* If that fails, others get the room that it took. */
 int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
                    const struct tkb_bytes *files, uint64_t *size_out,
                    struct tkb_error *err)
@@ -184,9 +185,13 @@ int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
 	find_staged(to, loader, &staged);
 	if (staged.folder < 0)
 		return tkb_destination_fail(to, unit->name, err);
-	if (tkb_unit_is_file(unit))
-		return write_staged(to, loader, unit->files, files[0],
-		                    staged.folder, staged.name, size_out, err);
+	if (tkb_unit_is_file(unit)) {
+		rc = write_staged(to, loader, unit->files, files[0],
+		                  staged.folder, staged.name, size_out, err);
+		if (rc < 0)
+			(void)unlinkat(staged.folder, staged.name, 0);
+		return rc;
+	}
 	dir = tkb_share_make_folder(&to->stage->share, staged.folder,
 	                            staged.name);
 	if (dir < 0)
@@ -194,6 +199,8 @@ int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
 	for (size_t i = 0; i < unit->file_count && rc == 0; i++)
 		rc = write_staged(to, loader, &unit->files[i], files[i], dir,
 		                  unit->files[i].name, size_out, err);
+	for (size_t i = 0; i < unit->file_count && rc < 0; i++)
+		(void)unlinkat(dir, unit->files[i].name, 0);
 	return rc;
 }
 

@@ -115,6 +115,19 @@ def _(scene):
                 equal(carried(second.tree), carried(first.tree), size)
 
 
+@test("a unit that has no room on the disk leaves it to the others")
+def _(scene):
+    first, second = pair(scene)
+    _, fits = first.collect("a.tkb")
+    write(first.path("cubins", "large.bin"), os.urandom(8 << 20))
+    first.collect("a.tkb")
+    with small_disk(second.tree, "6m"):
+        ended = second.verb("emit", "--json", "-j", "1", "a.tkb", status=4)
+        require("large.bin" in ended.err and "No space left" in ended.err, ended.err)
+        said = json.loads(ended.out)
+        equal((said["emitted"], said["failed"]), (fits["collected"], 1))
+
+
 @test("wherever a disk gets full in an import or an export, there is no file, and it is "
       "said", full)
 def _(scene, first):
