@@ -42,7 +42,8 @@ struct tkb_pick {
 	uint32_t device;
 	bool any_device; /* look for it on every device */
 	bool is_unit;
-	uint64_t size; /* of its files; 0: unknown */
+	const struct tkb_scanned_entry
+		*found; /* as it was found before; or NULL */
 };
 
 /* What callers inside the library can choose. */

@@ -35,8 +35,7 @@ struct pusher {
 	struct tkb_remote *remote;
 	const char *ref;
 	const char *root;
-	struct tkb_collect_options options;
-	struct tkb_watch watch; /* of the push's options */
+	const struct tkb_push_options *options;
 	struct tkb_record_list records;
 	struct tkb_identities held;
 	struct tkb_record_list base; /* of options->base_ref */
@@ -49,20 +48,14 @@ struct pusher {
 	struct tkb_makers *makers;    /* owned; NULL: none is known */
 	struct tkb_versions versions; /* versions of units tuned or made again
 	                                 in this cache */
-	const struct tkb_unit_name *again;
-	size_t again_count;
-	bool *has_again; /* owned; is again[i] in the cache? */
-	const struct tkb_label *labels;
-	size_t label_count;
+	bool *has_again; /* owned; is options->again[i] in the cache? */
 	struct tkb_signer signer_room;
 	const struct tkb_signer *signer; /* NULL: nobody signs */
-	struct tkb_watch told; /* the caller's; gets the progress of packing and
-		           uploading */
-	uint64_t done;         /* bytes of finished steps */
-	uint64_t doing;        /* bytes of the current step */
+	const struct tkb_watch *watch;   /* the caller's */
+	uint64_t done;                   /* bytes of finished steps */
+	uint64_t doing;                  /* bytes of the current step */
 	struct tkb_push_report report;
 	struct tkb_error first; /* of the first entry that is left out */
-	const struct tkb_entry *refused; /* the last one without a place */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -91,7 +84,7 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	int rc;
 
 	rc = tkb_records_check(pusher->remote, records, false, err);
-	if (rc == 0 && !pusher->options.is_dry_run)
+	if (rc == 0 && !pusher->options->collect->is_dry_run)
 		rc = tkb_records_drop_holes(pusher->remote, pusher->ref,
 		                            records, err);
 	if (rc < 0)
@@ -112,11 +105,11 @@ static bool is_made_again(struct pusher *pusher,
 	const char *here;
 	bool is_made = false;
 
-	if (entry->kind != TKB_KIND_UNIT || pusher->again_count == 0)
+	if (entry->kind != TKB_KIND_UNIT || pusher->options->again_count == 0)
 		return false;
 	here = tkb_unit_names_here(found->root->names, entry->name, NULL);
-	for (size_t i = 0; i < pusher->again_count; i++) {
-		const struct tkb_unit_name *unit = &pusher->again[i];
+	for (size_t i = 0; i < pusher->options->again_count; i++) {
+		const struct tkb_unit_name *unit = &pusher->options->again[i];
 
 		if (strcmp(unit->tree, entry->tree) != 0 ||
 		    (strcmp(unit->name, entry->name) != 0 &&
@@ -182,7 +175,7 @@ static int pick_devices(struct pusher *pusher,
 			.key = entry->key,
 			.device = entry->devices[i],
 			.is_unit = entry->kind == TKB_KIND_UNIT,
-			.size = tkb_entry_size(entry),
+			.found = found,
 		};
 
 		identity.device = entry->devices[i];
@@ -205,8 +198,8 @@ static void report_one_left_out(struct pusher *pusher,
                                 const struct tkb_result *result)
 {
 	tkb_result_note(&pusher->first, result);
-	if (pusher->told.on_result != NULL)
-		pusher->told.on_result(pusher->told.self, result);
+	if (pusher->watch->on_result != NULL)
+		pusher->watch->on_result(pusher->watch->self, result);
 	pusher->report.left_out_count++;
 }
 
@@ -223,18 +216,18 @@ static bool is_left_out(const struct tkb_cache *cache, const char *name)
 /* Report units of options->again that the cache does not have. */
 static void report_gone(struct pusher *pusher)
 {
-	for (size_t i = 0; i < pusher->again_count; i++) {
+	for (size_t i = 0; i < pusher->options->again_count; i++) {
+		const char *name = pusher->options->again[i].name;
 		const struct tkb_result result = {
 			.root = pusher->root,
-			.key = pusher->again[i].name,
+			.key = name,
 			.name = "",
 			.outcome = TKB_OUTCOME_LEFT_OUT,
 			.reason = TKB_REASON_MISSING,
 			.message = "it is not in the cache",
 		};
 
-		if (!pusher->has_again[i] &&
-		    !is_left_out(pusher->cache, pusher->again[i].name))
+		if (!pusher->has_again[i] && !is_left_out(pusher->cache, name))
 			report_one_left_out(pusher, &result);
 	}
 }
@@ -253,7 +246,7 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 	}
 	report_gone(pusher);
 	count = pusher->report.left_out_count;
-	if (count > 0 && pusher->options.is_strict)
+	if (count > 0 && pusher->options->collect->is_strict)
 		return tkb_fail(err, TKB_ERR_LEFT_OUT,
 		                count == 1 ? "%zu entry would be left out"
 		                           : "%zu entries would be left out",
@@ -264,9 +257,8 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 /* Find what the cache has and the ref does not. */
 static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 {
-	const struct tkb_collect_options *options = &pusher->options;
 	const struct tkb_cache_options choices =
-		tkb_collect_cache_options(options);
+		tkb_collect_cache_options(pusher->options->collect);
 	const struct tkb_scan scan = { .options = &choices };
 	int rc;
 
@@ -290,8 +282,8 @@ static void report_progress(void *self, uint64_t done, uint64_t total)
 	struct pusher *pusher = self;
 
 	pusher->doing = total;
-	pusher->told.on_progress(pusher->told.self, pusher->done + done,
-	                         pusher->done + total);
+	tkb_watch_tell(pusher->watch, pusher->done + done,
+	               pusher->done + total);
 }
 
 static void end_progress(struct pusher *pusher)
@@ -304,37 +296,15 @@ static void report_result(void *self, const struct tkb_result *result)
 {
 	const struct pusher *pusher = self;
 
-	pusher->told.on_result(pusher->told.self, result);
-}
-
-static void report_look(void *self, uint64_t done, uint64_t total)
-{
-	const struct pusher *pusher = self;
-
-	pusher->told.on_look(pusher->told.self, done, total);
+	if (pusher->watch->on_result != NULL)
+		pusher->watch->on_result(pusher->watch->self, result);
 }
 
 static bool is_push_cancelled(void *self)
 {
 	const struct pusher *pusher = self;
 
-	return tkb_watch_is_cancelled(&pusher->told);
-}
-
-/* Forward the callbacks that the caller's watch has. */
-static void forward_watch(struct pusher *pusher)
-{
-	const struct tkb_watch *const told = &pusher->told;
-
-	pusher->watch = (struct tkb_watch){
-		.struct_size = sizeof(pusher->watch),
-		.self = pusher,
-		.on_result = told->on_result != NULL ? report_result : NULL,
-		.on_progress =
-			told->on_progress != NULL ? report_progress : NULL,
-		.is_cancelled = is_push_cancelled,
-		.on_look = told->on_look != NULL ? report_look : NULL,
-	};
+	return tkb_watch_is_cancelled(pusher->watch);
 }
 
 static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
@@ -343,7 +313,7 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 	const struct tkb_watch upload = {
 		.struct_size = sizeof(upload),
 		.self = pusher,
-		.on_progress = pusher->watch.on_progress,
+		.on_progress = report_progress,
 	};
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { pusher->times,
@@ -353,8 +323,8 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 	tkb_tier_set taken;
 	int rc;
 
-	rc = tkb_pushes_begin(&pushes, pusher->labels, pusher->label_count,
-	                      count, err);
+	rc = tkb_pushes_begin(&pushes, pusher->options->labels,
+	                      pusher->options->label_count, count, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_push_blob(pusher->remote, pusher->ref, buffer, &facts, &upload,
@@ -371,8 +341,10 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
  * Pack `count` picks into one blob, and push it. Only a blob of one pick may be
  * as large as the remote allows: of a blob of several, readers may need a part.
  */
-static int push_part(struct pusher *pusher, struct tkb_pick *picks,
-                     size_t count, struct tkb_error *err)
+static int push_part(struct pusher *pusher,
+                     const struct tkb_collect_options *options,
+                     struct tkb_pick *picks, size_t count,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(
@@ -387,12 +359,12 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	int collected;
 	int rc;
 
-	collected = tkb_collect_selected(pusher->root, &pusher->options,
-	                                 &selection, &to, &report, &fault);
+	collected = tkb_collect_selected(pusher->root, options, &selection, &to,
+	                                 &report, &fault);
 	end_progress(pusher);
 	if (!tkb_is_done(collected))
 		return tkb_fail_as(err, collected, &fault);
-	if (report.collected_count != 0 && !pusher->options.is_dry_run) {
+	if (report.collected_count != 0 && !options->is_dry_run) {
 		rc = upload_part(pusher, &buffer, report.collected_count, err);
 		if (rc < 0)
 			return rc;
@@ -411,60 +383,39 @@ static size_t part_at(const struct pusher *pusher, size_t first, size_t most)
 	size_t count = 0;
 
 	while (first + count < pusher->pick_count && count < most &&
-	       pusher->picks[first + count].size <= limit)
+	       tkb_entry_size(&pusher->picks[first + count].found->entry) <=
+	               limit)
 		count++;
 	return count != 0 ? count : 1;
 }
 
-static bool is_of_device(const struct tkb_entry *entry, uint32_t device)
-{
-	for (size_t i = 0; i < entry->device_count; i++) {
-		if (entry->devices[i] == device)
-			return true;
-	}
-	return false;
-}
-
 /*
- * The entry of `pick` has no place in the remote: leave it out, and say why. One of
- * several devices has as many picks, one after the other.
+ * The entry of pick `at` has no place in the remote: leave it out, and say why. One
+ * of several devices has as many picks, one after the other.
  */
-static void leave_out(struct pusher *pusher, const struct tkb_pick *pick,
+static void leave_out(struct pusher *pusher, size_t at,
                       const struct tkb_error *why)
 {
-	for (size_t i = 0; i < tkb_cache_entry_count(pusher->cache); i++) {
-		const struct tkb_scanned_entry *found =
-			&pusher->cache->found[i];
-		const struct tkb_entry *entry = &found->entry;
-		const struct tkb_result result = {
-			.root = found->root->path,
-			.key = entry->kind == TKB_KIND_UNIT
-			               ? tkb_unit_names_here(found->root->names,
-			                                     entry->name, NULL)
-			               : entry->key,
-			.name = entry->kind == TKB_KIND_UNIT ? "" : entry->name,
-			.outcome = TKB_OUTCOME_LEFT_OUT,
-			.reason = TKB_REASON_LIMIT,
-			.message = why->message,
-		};
+	const struct tkb_pick *pick = &pusher->picks[at];
+	const struct tkb_entry *entry = &pick->found->entry;
+	const struct tkb_root *root = pick->found->root;
+	const struct tkb_result result = {
+		.root = root->path,
+		.key = pick->is_unit ? tkb_unit_names_here(root->names,
+		                                           entry->name, NULL)
+		                     : entry->key,
+		.name = pick->is_unit ? "" : entry->name,
+		.outcome = TKB_OUTCOME_LEFT_OUT,
+		.reason = TKB_REASON_LIMIT,
+		.message = why->message,
+	};
 
-		if (strcmp(entry->key, pick->key) != 0 ||
-		    !is_of_device(entry, pick->device))
-			continue;
-		if (pusher->refused != entry)
-			report_one_left_out(pusher, &result);
-		pusher->refused = entry;
-		return;
-	}
+	if (at == 0 || pick[-1].found != pick->found)
+		report_one_left_out(pusher, &result);
 }
 
-/* Push all picks; if they are too large for one blob, halve them. */
-static int push_lacking(struct pusher *pusher, struct tkb_error *err)
+static int open_notes(struct pusher *pusher, struct tkb_error *err)
 {
-	size_t most = pusher->pick_count;
-	size_t done = 0;
-	int rc;
-
 	/* Notes are optional: ignore failures. */
 	if (pusher->root != NULL &&
 	    (tkb_times_open(pusher->root, &pusher->times, NULL) ==
@@ -472,32 +423,54 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	     tkb_makers_open(pusher->root, &pusher->makers, NULL) ==
 	             TKB_ERR_NOMEM))
 		return tkb_fail_nomem(err);
+	return 0;
+}
 
-	/* The entries were already read, and chosen by the caller's filter. */
-	pusher->watch.on_look = NULL;
-	pusher->options.keys = NULL;
-	pusher->options.key_count = 0;
-	pusher->options.has_device = false;
-	while (done < pusher->pick_count) {
+/* Push all picks; if they are too large for one blob, halve them. */
+static int push_lacking(struct pusher *pusher, struct tkb_error *err)
+{
+	struct tkb_watch watch = {
+		.struct_size = sizeof(watch),
+		.self = pusher,
+		.on_result = report_result,
+		.on_progress = report_progress,
+		.is_cancelled = is_push_cancelled,
+	};
+	struct tkb_collect_options options = *pusher->options->collect;
+	size_t most = pusher->pick_count;
+	size_t done = 0;
+	int rc;
+
+	/* The entries were already chosen by the caller's filter. */
+	options.keys = NULL;
+	options.key_count = 0;
+	options.has_device = false;
+	options.watch = &watch;
+	rc = open_notes(pusher, err);
+	while (rc == 0 && done < pusher->pick_count) {
 		const size_t count = part_at(pusher, done, most);
 		struct tkb_error fault = { 0 };
 
-		rc = push_part(pusher, pusher->picks + done, count, &fault);
+		rc = push_part(pusher, &options, pusher->picks + done, count,
+		               &fault);
 		if (rc == TKB_ERR_TOO_LARGE && count > 1) {
 			most = (count + 1) / 2;
 			/*
 			 * Entries that are left out have already been reported.
 			 */
-			pusher->watch.on_result = NULL;
+			watch.on_result = NULL;
+			rc = 0;
 			continue;
 		}
-		if (rc == TKB_ERR_TOO_LARGE && !pusher->options.is_strict)
-			leave_out(pusher, &pusher->picks[done], &fault);
-		else if (rc != 0)
+		if (rc == TKB_ERR_TOO_LARGE && !options.is_strict) {
+			leave_out(pusher, done, &fault);
+			rc = 0;
+		}
+		if (rc != 0)
 			return tkb_fail_as(err, rc, &fault);
 		done += count;
 	}
-	return 0;
+	return rc;
 }
 
 /*
@@ -517,9 +490,7 @@ static void stamp_records(const struct pusher *pusher)
 }
 
 /* List the entries that need not be pushed. */
-static int list_held(struct pusher *pusher,
-                     const struct tkb_push_options *options,
-                     struct tkb_error *err)
+static int list_held(struct pusher *pusher, struct tkb_error *err)
 {
 	int rc;
 
@@ -532,18 +503,18 @@ static int list_held(struct pusher *pusher,
 	if (rc == 0)
 		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
 	if (rc == 0)
-		rc = tkb_push_base_read(pusher->remote, options, &pusher->base,
-		                        err);
+		rc = tkb_push_base_read(pusher->remote, pusher->options,
+		                        &pusher->base, err);
 	if (rc == 0)
 		rc = tkb_identities_list(&pusher->base, &pusher->held_by_base,
 		                         err);
 	return rc;
 }
 
-static int push_missing(struct pusher *pusher,
-                        const struct tkb_push_options *options,
-                        struct tkb_error *err)
+static int push_missing(struct pusher *pusher, struct tkb_error *err)
 {
+	const struct tkb_push_options *options = pusher->options;
+	const bool is_dry_run = options->collect->is_dry_run;
 	int rc;
 
 	rc = tkb_record_list_read(pusher->remote, pusher->ref, false,
@@ -551,7 +522,7 @@ static int push_missing(struct pusher *pusher,
 	if (rc < 0)
 		return rc;
 	pusher->report.record_count = pusher->records.count;
-	if (!pusher->options.is_dry_run)
+	if (!is_dry_run)
 		rc = tkb_records_drop_damaged(
 			pusher->remote, pusher->ref, &pusher->records,
 			&pusher->report.dropped_count, err);
@@ -565,15 +536,14 @@ static int push_missing(struct pusher *pusher,
 		                         pusher->remote, pusher->ref,
 		                         &pusher->signer, err);
 	if (rc == 0)
-		rc = list_held(pusher, options, err);
+		rc = list_held(pusher, err);
 	if (rc == 0)
 		rc = find_lacking(pusher, err);
 	if (rc == 0)
 		rc = push_lacking(pusher, err);
-	if (rc == 0 && !pusher->options.is_dry_run)
+	if (rc == 0 && !is_dry_run)
 		stamp_records(pusher);
-	if (rc == 0 && !pusher->options.is_dry_run &&
-	    !options->is_compaction_off)
+	if (rc == 0 && !is_dry_run && !options->is_compaction_off)
 		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
 		                            pusher->report.record_count,
 		                            pusher->signer, &pusher->report,
@@ -593,7 +563,7 @@ static int lock_cache(const struct pusher *pusher, int *lock_out,
 	const uint64_t end_ns = tkb_now_ns() + (uint64_t)LOCK_S * 1000000000;
 	int rc = 0;
 
-	if (pusher->root == NULL || pusher->options.is_dry_run)
+	if (pusher->root == NULL || pusher->options->collect->is_dry_run)
 		return 0;
 	*lock_out =
 		tkb_fd_open(AT_FDCWD, pusher->root, O_RDONLY | O_DIRECTORY, 0);
@@ -602,7 +572,7 @@ static int lock_cache(const struct pusher *pusher, int *lock_out,
 		if (errno != EWOULDBLOCK || tkb_now_ns() >= end_ns)
 			return 0;
 		(void)nanosleep(&nap, NULL);
-		rc = tkb_watch_check(pusher->options.watch, err);
+		rc = tkb_watch_check(pusher->watch, err);
 	}
 	return rc;
 }
@@ -614,19 +584,13 @@ static int push_bundles(struct pusher *pusher,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	pusher->options = *options->collect;
-	pusher->labels = options->labels;
-	pusher->label_count = options->label_count;
-	pusher->told = *options->collect->watch;
-	forward_watch(pusher);
-	pusher->options.watch = &pusher->watch;
-	pusher->again = options->again;
-	pusher->again_count = options->again_count;
+	pusher->options = options;
+	pusher->watch = options->collect->watch;
 	pusher->has_again = calloc(options->again_count + 1, sizeof(bool));
 	if (pusher->has_again == NULL)
 		return tkb_fail_nomem(err);
 	rc = lock_cache(pusher, &lock, err);
-	return rc == 0 ? push_missing(pusher, options, err) : rc;
+	return rc == 0 ? push_missing(pusher, err) : rc;
 }
 
 int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
