@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
+#include <tkbundle/results.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +55,7 @@ struct pusher {
 	const struct tkb_watch *watch;   /* the caller's */
 	uint64_t done;                   /* bytes of finished steps */
 	uint64_t doing;                  /* bytes of the current step */
+	struct tkb_results *results;     /* owned; of the part that is packed */
 	struct tkb_push_report report;
 	struct tkb_error first; /* of the first entry that is left out */
 };
@@ -69,6 +71,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_makers_close(pusher->makers);
 	tkb_versions_release(&pusher->versions);
 	tkb_signer_release(&pusher->signer_room);
+	tkb_results_free(pusher->results);
 	free(pusher->picks);
 	free(pusher->has_again);
 }
@@ -193,14 +196,15 @@ static int pick_devices(struct pusher *pusher,
 	return 0;
 }
 
-/* Report an entry that is left out. */
-static void report_one_left_out(struct pusher *pusher,
-                                const struct tkb_result *result)
+/* Report what became of an entry. */
+static void report_result(struct pusher *pusher,
+                          const struct tkb_result *result)
 {
 	tkb_result_note(&pusher->first, result);
 	if (pusher->watch->on_result != NULL)
 		pusher->watch->on_result(pusher->watch->self, result);
-	pusher->report.left_out_count++;
+	pusher->report.left_out_count +=
+		result->outcome == TKB_OUTCOME_LEFT_OUT;
 }
 
 /* Is there a unit of this name that cannot be packed? */
@@ -228,7 +232,7 @@ static void report_gone(struct pusher *pusher)
 		};
 
 		if (!pusher->has_again[i] && !is_left_out(pusher->cache, name))
-			report_one_left_out(pusher, &result);
+			report_result(pusher, &result);
 	}
 }
 
@@ -242,7 +246,7 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 			tkb_cache_left_out(pusher->cache, i),
 			TKB_OUTCOME_LEFT_OUT);
 
-		report_one_left_out(pusher, &result);
+		report_result(pusher, &result);
 	}
 	report_gone(pusher);
 	count = pusher->report.left_out_count;
@@ -292,12 +296,12 @@ static void end_progress(struct pusher *pusher)
 	pusher->doing = 0;
 }
 
-static void report_result(void *self, const struct tkb_result *result)
+static void keep_result(void *self, const struct tkb_result *result)
 {
 	const struct pusher *pusher = self;
+	const struct tkb_watch *keeper = tkb_results_watch(pusher->results);
 
-	if (pusher->watch->on_result != NULL)
-		pusher->watch->on_result(pusher->watch->self, result);
+	keeper->on_result(keeper->self, result);
 }
 
 static bool is_push_cancelled(void *self)
@@ -337,9 +341,17 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 	return 0;
 }
 
+static int report_kept(struct pusher *pusher, struct tkb_error *err)
+{
+	for (size_t i = 0; i < tkb_results_count(pusher->results); i++)
+		report_result(pusher, tkb_results_at(pusher->results, i));
+	return tkb_results_is_cut(pusher->results) ? tkb_fail_nomem(err) : 0;
+}
+
 /*
  * Pack `count` picks into one blob, and push it. Only a blob of one pick may be
  * as large as the remote allows: of a blob of several, readers may need a part.
+ * Nothing is reported of one that is too large: its halves will be.
  */
 static int push_part(struct pusher *pusher,
                      const struct tkb_collect_options *options,
@@ -355,25 +367,26 @@ static int push_part(struct pusher *pusher,
 	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
 	const struct tkb_collect_target to = { .sink = &sink };
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error fault = { 0 };
-	int collected;
+	int kept;
 	int rc;
 
-	collected = tkb_collect_selected(pusher->root, options, &selection, &to,
-	                                 &report, &fault);
+	tkb_results_free(tkb_take(pusher->results));
+	rc = tkb_results_new(&pusher->results, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_collect_selected(pusher->root, options, &selection, &to,
+	                          &report, err);
 	end_progress(pusher);
-	if (!tkb_is_done(collected))
-		return tkb_fail_as(err, collected, &fault);
-	if (report.collected_count != 0 && !options->is_dry_run) {
+	if (tkb_is_done(rc) && report.collected_count != 0 &&
+	    !options->is_dry_run)
 		rc = upload_part(pusher, &buffer, report.collected_count, err);
-		if (rc < 0)
-			return rc;
-	}
-	if (collected == TKB_ERR_PARTIAL && pusher->first.status == 0)
-		pusher->first = fault;
+	if (rc == TKB_ERR_TOO_LARGE)
+		return rc;
+	kept = report_kept(pusher, err);
+	if (!tkb_is_done(rc))
+		return rc;
 	pusher->report.pushed_count += report.collected_count;
-	pusher->report.left_out_count += report.left_out_count;
-	return 0;
+	return kept;
 }
 
 /* How many of the picks from `first` on, of at most `most`, for one blob? */
@@ -411,7 +424,7 @@ static void leave_out(struct pusher *pusher, size_t at,
 	};
 
 	if (at == 0 || pick[-1].found != pick->found)
-		report_one_left_out(pusher, &result);
+		report_result(pusher, &result);
 }
 
 static int open_notes(struct pusher *pusher, struct tkb_error *err)
@@ -429,10 +442,10 @@ static int open_notes(struct pusher *pusher, struct tkb_error *err)
 /* Push all picks; if they are too large for one blob, halve them. */
 static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 {
-	struct tkb_watch watch = {
+	const struct tkb_watch watch = {
 		.struct_size = sizeof(watch),
 		.self = pusher,
-		.on_result = report_result,
+		.on_result = keep_result,
 		.on_progress = report_progress,
 		.is_cancelled = is_push_cancelled,
 	};
@@ -455,10 +468,6 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		               &fault);
 		if (rc == TKB_ERR_TOO_LARGE && count > 1) {
 			most = (count + 1) / 2;
-			/*
-			 * Entries that are left out have already been reported.
-			 */
-			watch.on_result = NULL;
 			rc = 0;
 			continue;
 		}

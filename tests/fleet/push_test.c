@@ -751,6 +751,47 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 	CHECK_INT(told.twice, 0);
 }
 
+static int refuse_the_whole(const struct spy_event *event,
+                            struct tkb_error *err)
+{
+	return event->op == SPY_PUT && event->earlier == 0
+	               ? tkb_fail(err, TKB_ERR_TOO_LARGE, "it is too large")
+	               : 0;
+}
+
+/* Once the first half is there, something removes a binary of the other one. */
+static void damage_the_last(const struct spy_event *event)
+{
+	if (event->op == SPY_ADD && event->earlier == 0)
+		shell("rm cache/%s/*.cubin", pool_keys()[POOL - 1]);
+}
+
+static void note_left_out(void *self, const struct tkb_result *result)
+{
+	struct told_keys *told = self;
+
+	if (result->outcome == TKB_OUTCOME_LEFT_OUT)
+		note_key(told, result);
+}
+
+TEST(push, names_what_is_damaged_after_it_has_halved)
+{
+	const char *root = cache_of("cache", whole);
+	struct told_keys told = { .count = 0 };
+	const struct tkb_watch watch = { SIZED(watch), .self = &told,
+		                         .on_result = note_left_out };
+	struct tkb_push_report report;
+
+	spy.before = refuse_the_whole;
+	spy.after = damage_the_last;
+	report = push_so(open_spy(spy_url("remote")), root,
+	                 CHOSEN(tkb_collect_options, .watch = &watch));
+	CHECK_INT(report.blob_count, 2);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_INT(told.count, 1);
+	CHECK_STR(told.keys[0], pool_keys()[POOL - 1]);
+}
+
 TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 {
 	const char *root = pool();
