@@ -115,7 +115,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
 	struct tkb_digest made;
-	tkb_tier_set taken;
+	struct tkb_uptake uptake = { .is_divisible = true };
 	int rc;
 
 	rc = tkb_gather(&parts, remote, group->first, group->count, CONNECTIONS,
@@ -130,11 +130,11 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 		                  err);
 	if (rc == 0)
 		rc = tkb_push_blob(remote, ref, &buffer, &facts, NULL, &made,
-		                   &taken, err);
+		                   &uptake, err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0; /* leave these records alone */
 	if (rc == 0)
-		rc = drop_parts(remote, taken, ref, &parts, &made, err);
+		rc = drop_parts(remote, uptake.tiers, ref, &parts, &made, err);
 	if (rc == 0)
 		*count += parts.count;
 	return rc;

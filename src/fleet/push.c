@@ -52,12 +52,11 @@ struct pusher {
 	bool *has_again; /* owned; is options->again[i] in the cache? */
 	struct tkb_signer signer_room;
 	const struct tkb_signer *signer; /* NULL: nobody signs */
-	const struct tkb_watch *watch;   /* the caller's */
+	struct tkb_watcher watcher;      /* of the caller's watch */
 	uint64_t done;                   /* bytes of finished steps */
 	uint64_t doing;                  /* bytes of the current step */
 	struct tkb_results *results;     /* owned; of the part that is packed */
 	struct tkb_push_report report;
-	struct tkb_error first; /* of the first entry that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -72,6 +71,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_versions_release(&pusher->versions);
 	tkb_signer_release(&pusher->signer_room);
 	tkb_results_free(pusher->results);
+	tkb_watcher_release(&pusher->watcher);
 	free(pusher->picks);
 	free(pusher->has_again);
 }
@@ -200,9 +200,7 @@ static int pick_devices(struct pusher *pusher,
 static void report_result(struct pusher *pusher,
                           const struct tkb_result *result)
 {
-	tkb_result_note(&pusher->first, result);
-	if (pusher->watch->on_result != NULL)
-		pusher->watch->on_result(pusher->watch->self, result);
+	tkb_watcher_result(&pusher->watcher, result);
 	pusher->report.left_out_count +=
 		result->outcome == TKB_OUTCOME_LEFT_OUT;
 }
@@ -286,7 +284,7 @@ static void report_progress(void *self, uint64_t done, uint64_t total)
 	struct pusher *pusher = self;
 
 	pusher->doing = total;
-	tkb_watch_tell(pusher->watch, pusher->done + done,
+	tkb_watch_tell(pusher->watcher.watch, pusher->done + done,
 	               pusher->done + total);
 }
 
@@ -308,11 +306,12 @@ static bool is_push_cancelled(void *self)
 {
 	const struct pusher *pusher = self;
 
-	return tkb_watch_is_cancelled(pusher->watch);
+	return tkb_watch_is_cancelled(pusher->watcher.watch);
 }
 
 static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
-                       uint64_t count, struct tkb_error *err)
+                       uint64_t count, struct tkb_uptake *uptake,
+                       struct tkb_error *err)
 {
 	const struct tkb_watch upload = {
 		.struct_size = sizeof(upload),
@@ -324,7 +323,6 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 		                                &pusher->versions, &pushes,
 		                                pusher->makers,
 		                                pusher->signer };
-	tkb_tier_set taken;
 	int rc;
 
 	rc = tkb_pushes_begin(&pushes, pusher->options->labels,
@@ -332,19 +330,29 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 	if (rc < 0)
 		return rc;
 	rc = tkb_push_blob(pusher->remote, pusher->ref, buffer, &facts, &upload,
-	                   NULL, &taken, err);
+	                   NULL, uptake, err);
 	end_progress(pusher);
 	if (rc < 0)
 		return rc;
+	if (uptake->missed.status == TKB_ERR_TOO_LARGE ||
+	    (uptake->missed.status != 0 && pusher->options->collect->is_strict))
+		return tkb_fail_as(err, uptake->missed.status, &uptake->missed);
 	pusher->report.blob_count++;
 	pusher->report.size += buffer->size;
 	return 0;
 }
 
-static int report_kept(struct pusher *pusher, struct tkb_error *err)
+/* Report what packing a part said. What is packed may still be left out. */
+static int report_kept(struct pusher *pusher, bool is_missed,
+                       struct tkb_error *err)
 {
-	for (size_t i = 0; i < tkb_results_count(pusher->results); i++)
-		report_result(pusher, tkb_results_at(pusher->results, i));
+	for (size_t i = 0; i < tkb_results_count(pusher->results); i++) {
+		const struct tkb_result *result =
+			tkb_results_at(pusher->results, i);
+
+		if (!is_missed || result->outcome != TKB_OUTCOME_COLLECTED)
+			report_result(pusher, result);
+	}
 	return tkb_results_is_cut(pusher->results) ? tkb_fail_nomem(err) : 0;
 }
 
@@ -367,6 +375,7 @@ static int push_part(struct pusher *pusher,
 	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
 	const struct tkb_collect_target to = { .sink = &sink };
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_uptake uptake = { .is_divisible = count > 1 };
 	int kept;
 	int rc;
 
@@ -379,14 +388,21 @@ static int push_part(struct pusher *pusher,
 	end_progress(pusher);
 	if (tkb_is_done(rc) && report.collected_count != 0 &&
 	    !options->is_dry_run)
-		rc = upload_part(pusher, &buffer, report.collected_count, err);
+		rc = upload_part(pusher, &buffer, report.collected_count,
+		                 &uptake, err);
 	if (rc == TKB_ERR_TOO_LARGE)
 		return rc;
-	kept = report_kept(pusher, err);
+	kept = report_kept(pusher, uptake.missed.status != 0, err);
 	if (!tkb_is_done(rc))
 		return rc;
+	if (kept < 0)
+		return kept;
+	if (uptake.missed.status != 0)
+		return tkb_push_leave_out(&buffer, pusher->root, &uptake.missed,
+		                          &pusher->watcher, &pusher->report,
+		                          err);
 	pusher->report.pushed_count += report.collected_count;
-	return kept;
+	return 0;
 }
 
 /* How many of the picks from `first` on, of at most `most`, for one blob? */
@@ -581,7 +597,7 @@ static int lock_cache(const struct pusher *pusher, int *lock_out,
 		if (errno != EWOULDBLOCK || tkb_now_ns() >= end_ns)
 			return 0;
 		(void)nanosleep(&nap, NULL);
-		rc = tkb_watch_check(pusher->watch, err);
+		rc = tkb_watch_check(pusher->watcher.watch, err);
 	}
 	return rc;
 }
@@ -594,7 +610,7 @@ static int push_bundles(struct pusher *pusher,
 	int rc;
 
 	pusher->options = options;
-	pusher->watch = options->collect->watch;
+	tkb_watcher_init(&pusher->watcher, options->collect->watch, 0);
 	pusher->has_again = calloc(options->again_count + 1, sizeof(bool));
 	if (pusher->has_again == NULL)
 		return tkb_fail_nomem(err);
@@ -622,6 +638,6 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	else
 		rc = push_bundles(&pusher, &session.options, err);
 	if (rc == 0)
-		rc = tkb_partial(&pusher.first, err);
+		rc = tkb_partial(&pusher.watcher.first, err);
 	return tkb_push_session_end(&session, rc, &pusher.report, report, err);
 }

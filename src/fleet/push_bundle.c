@@ -103,8 +103,9 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { .pushes = &pushes,
 		                                .signer = signer };
+	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher = { 0 };
+	struct tkb_uptake uptake = { 0 };
 	struct tkb_digest digest;
-	tkb_tier_set taken;
 	int rc;
 
 	rc = tkb_blob_digest(&blob, &digest, err);
@@ -115,17 +116,30 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 		report->present_count += entry_count;
 		return 0;
 	}
-	report->pushed_count += entry_count;
-	if (options->collect->is_dry_run)
+	if (options->collect->is_dry_run) {
+		report->pushed_count += entry_count;
 		return 0;
+	}
 	rc = tkb_pushes_begin(&pushes, options->labels, options->label_count,
 	                      entry_count, err);
 	if (rc < 0)
 		return rc;
+	rc = tkb_push_blob(remote, ref, buffer, &facts, options->collect->watch,
+	                   NULL, &uptake, err);
+	if (rc < 0)
+		return rc;
 	report->blob_count++;
 	report->size += buffer->size;
-	return tkb_push_blob(remote, ref, buffer, &facts,
-	                     options->collect->watch, NULL, &taken, err);
+	if (uptake.missed.status == 0) {
+		report->pushed_count += entry_count;
+		return 0;
+	}
+	tkb_watcher_init(&watcher, options->collect->watch, 0);
+	rc = tkb_push_leave_out(buffer, NULL, &uptake.missed, &watcher, report,
+	                        err);
+	return rc < 0 ? rc
+	              : tkb_fail(err, TKB_ERR_PARTIAL, "%s",
+	                         uptake.missed.message);
 }
 
 int tkb_push_whole(struct tkb_remote *remote, const char *ref,

@@ -142,7 +142,7 @@ static int sign_new_record(struct tkb_remote *remote, const char *ref,
 	return tkb_record_sign(&record, signer, remote, ref, err);
 }
 
-static int add_blob_record(struct tkb_remote *remote, tkb_tier_set *tiers,
+static int add_blob_record(struct tkb_remote *remote, struct tkb_uptake *uptake,
                            const char *ref, struct tkb_blob_buffer *buffer,
                            const struct tkb_record_facts *facts,
                            const struct tkb_digest *blob,
@@ -167,7 +167,7 @@ static int add_blob_record(struct tkb_remote *remote, tkb_tier_set *tiers,
 		                     facts->signer, err);
 	if (rc < 0)
 		return rc;
-	return tkb_remote_add_in(remote, tiers, ref, tkb_buf_bytes(&record),
+	return tkb_remote_add_in(remote, uptake, ref, tkb_buf_bytes(&record),
 	                         err);
 }
 
@@ -175,17 +175,48 @@ int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                   struct tkb_blob_buffer *buffer,
                   const struct tkb_record_facts *facts,
                   const struct tkb_watch *watch, struct tkb_digest *record_out,
-                  tkb_tier_set *taken_out, struct tkb_error *err)
+                  struct tkb_uptake *uptake, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { buffer->size,
 		                       tkb_blob_buffer_source(buffer) };
 	struct tkb_digest digest;
 	int rc;
 
-	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, taken_out,
-	                            err);
+	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, uptake, err);
 	if (rc < 0)
 		return rc;
-	return add_blob_record(remote, taken_out, ref, buffer, facts, &digest,
+	return add_blob_record(remote, uptake, ref, buffer, facts, &digest,
 	                       record_out, err);
+}
+
+int tkb_push_leave_out(struct tkb_blob_buffer *buffer, const char *root,
+                       const struct tkb_error *why, struct tkb_watcher *watcher,
+                       struct tkb_push_report *report, struct tkb_error *err)
+{
+	const struct tkb_source source = tkb_blob_buffer_source(buffer);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
+		const bool is_unit = entry->kind == TKB_KIND_UNIT;
+		const struct tkb_result result = {
+			.root = root != NULL ? root : "",
+			.key = is_unit ? entry->name : entry->key,
+			.name = is_unit ? "" : entry->name,
+			.outcome = TKB_OUTCOME_LEFT_OUT,
+			.reason = why->status == TKB_ERR_TOO_LARGE
+			                  ? TKB_REASON_LIMIT
+			                  : TKB_REASON_IO,
+			.message = why->message,
+		};
+
+		tkb_watcher_result(watcher, &result);
+		report->left_out_count++;
+	}
+	tkb_bundle_close(bundle);
+	return 0;
 }

@@ -78,8 +78,8 @@ TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
 
 /*
  * Upload the bundle in `buffer`, then add its record with `facts` (may be
- * NULL) to the tiers that took it. Those that took both go to `taken_out`, and the
- * record's digest to `record_out` (may be NULL). `watch` (may be NULL) gets the
+ * NULL) to the tiers that took it. `uptake` tells which took both; the record's
+ * digest goes to `record_out` (may be NULL). `watch` (may be NULL) gets the
  * progress of the upload.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
@@ -87,6 +87,18 @@ TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 const struct tkb_record_facts *facts,
                                 const struct tkb_watch *watch,
                                 struct tkb_digest *record_out,
-                                tkb_tier_set *taken_out, struct tkb_error *err);
+                                struct tkb_uptake *uptake,
+                                struct tkb_error *err);
+
+/*
+ * The fleet's tier did not take the bundle in `buffer`: report each entry of it as
+ * left out of the push, with the reason in `why`, and count them in `report`.
+ */
+TKB_NODISCARD int tkb_push_leave_out(struct tkb_blob_buffer *buffer,
+                                     const char *root,
+                                     const struct tkb_error *why,
+                                     struct tkb_watcher *watcher,
+                                     struct tkb_push_report *report,
+                                     struct tkb_error *err);
 
 #endif

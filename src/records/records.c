@@ -246,15 +246,6 @@ int tkb_records_keep_unsigned(struct tkb_remote *remote, const char *ref,
 	return tkb_records_keep(list, is_unsigned, &envelopes, err);
 }
 
-struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote)
-{
-	for (size_t i = remote->tier_count; i > 0; i--) {
-		if (!remote->tiers[i - 1].is_read_only)
-			return &remote->tiers[i - 1];
-	}
-	return NULL;
-}
-
 static int is_in_fleet(void *self, struct tkb_record *record, bool *out,
                        struct tkb_error *err)
 {

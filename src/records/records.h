@@ -102,9 +102,6 @@ TKB_NODISCARD int tkb_records_keep_unsigned(struct tkb_remote *remote,
                                             struct tkb_record_list *list,
                                             struct tkb_error *err);
 
-/* The tier that the fleet shares: the last writable one, or NULL. */
-struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);
-
 /*
  * Keep the records that the last writable tier has, or one behind it: what only a
  * nearer one has, the fleet does not get. If that tier does not answer and its

@@ -186,18 +186,19 @@ static uint64_t count_writable(const struct tkb_remote *remote)
 int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
                    struct tkb_digest *digest_out, struct tkb_error *err)
 {
-	tkb_tier_set taken;
+	struct tkb_uptake uptake = { 0 };
 
 	return tkb_remote_put_watched(remote, blob, &remote->watch, digest_out,
-	                              &taken, err);
+	                              &uptake, err);
 }
 
 int tkb_remote_put_watched(struct tkb_remote *remote,
                            const struct tkb_blob *blob,
                            const struct tkb_watch *watch,
                            struct tkb_digest *digest_out,
-                           tkb_tier_set *taken_out, struct tkb_error *err)
+                           struct tkb_uptake *uptake, struct tkb_error *err)
 {
+	const struct tkb_tier *fleet = tkb_fleet_tier(remote);
 	struct meter meter = { .blob = blob,
 		               .watch = watch,
 		               .total = blob->size * count_writable(remote) };
@@ -214,19 +215,24 @@ int tkb_remote_put_watched(struct tkb_remote *remote,
 	rc = tkb_blob_digest(blob, &digest, err);
 	if (rc < 0)
 		return rc;
-	*taken_out = 0;
-	for (size_t i = 0; i < remote->tier_count; i++) {
+	/* The farthest first, as with records. */
+	for (size_t i = remote->tier_count; i-- > 0;) {
+		struct tkb_tier *tier = &remote->tiers[i];
 		struct tkb_error fault = { 0 };
 
-		if (remote->tiers[i].is_read_only)
+		if (tier->is_read_only)
 			continue;
-		rc = put_metered(&remote->tiers[i], &digest, &meter, &fault);
-		*taken_out |= (tkb_tier_set)(rc == 0) << i;
+		rc = put_metered(tier, &digest, &meter, &fault);
+		uptake->tiers |= (tkb_tier_set)(rc == 0) << i;
+		if (rc < 0 && tier == fleet)
+			uptake->missed = fault;
 		if (rc == TKB_ERR_TOO_LARGE)
 			large = fault;
 		else
-			tkb_verdict_note(&verdict, &remote->tiers[i], rc,
-			                 &fault);
+			tkb_verdict_note(&verdict, tier, rc, &fault);
+		if (rc == TKB_ERR_TOO_LARGE && tier == fleet &&
+		    uptake->is_divisible)
+			break;
 	}
 	if (large.status != 0 && !verdict.is_done && verdict.strict_rc == 0)
 		return tkb_fail_as(err, large.status, &large);

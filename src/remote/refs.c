@@ -100,7 +100,7 @@ static int touch_in_tier(struct tkb_tier *tier,
  * short, what the whole fleet shares has it. Only drops go the other way. Tiers
  * that fail are taken out of the set.
  */
-static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set *tiers,
+static int do_in_tiers(struct tkb_remote *remote, struct tkb_uptake *uptake,
                        struct entry *entry,
                        int (*run)(struct tkb_tier *tier,
                                   const struct tkb_op_limits *limits,
@@ -120,17 +120,19 @@ static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set *tiers,
 		struct tkb_tier *tier = &remote->tiers[number];
 		struct tkb_error fault = { 0 };
 
-		if (tier->is_read_only || (*tiers >> number & 1) == 0)
+		if (tier->is_read_only || (uptake->tiers >> number & 1) == 0)
 			continue;
 		rc = tkb_tier_do(tier, &work, &fault);
 		if (rc < 0)
-			*tiers &= ~((tkb_tier_set)1 << number);
+			uptake->tiers &= ~((tkb_tier_set)1 << number);
+		if (rc < 0 && tier == tkb_fleet_tier(remote))
+			uptake->missed = fault;
 		tkb_verdict_note(&verdict, tier, rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, true, err);
 }
 
-int tkb_remote_add_in(struct tkb_remote *remote, tkb_tier_set *tiers,
+int tkb_remote_add_in(struct tkb_remote *remote, struct tkb_uptake *uptake,
                       const char *ref, struct tkb_bytes record,
                       struct tkb_error *err)
 {
@@ -145,15 +147,15 @@ int tkb_remote_add_in(struct tkb_remote *remote, tkb_tier_set *tiers,
 	rc = tkb_digest_of(record, &entry.digest, err);
 	if (rc < 0)
 		return rc;
-	return do_in_tiers(remote, tiers, &entry, add_record_to_tier, err);
+	return do_in_tiers(remote, uptake, &entry, add_record_to_tier, err);
 }
 
 int tkb_remote_add(struct tkb_remote *remote, const char *ref,
                    struct tkb_bytes record, struct tkb_error *err)
 {
-	tkb_tier_set tiers = all_tiers;
+	struct tkb_uptake uptake = { .tiers = all_tiers };
 
-	return tkb_remote_add_in(remote, &tiers, ref, record, err);
+	return tkb_remote_add_in(remote, &uptake, ref, record, err);
 }
 
 int tkb_remote_drop_in(struct tkb_remote *remote, tkb_tier_set tiers,
@@ -161,8 +163,9 @@ int tkb_remote_drop_in(struct tkb_remote *remote, tkb_tier_set tiers,
                        struct tkb_error *err)
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
+	struct tkb_uptake uptake = { .tiers = tiers };
 
-	return do_in_tiers(remote, &tiers, &entry, drop_from_tier, err);
+	return do_in_tiers(remote, &uptake, &entry, drop_from_tier, err);
 }
 
 int tkb_remote_drop(struct tkb_remote *remote, const char *ref,
@@ -175,9 +178,9 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
                      const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
-	tkb_tier_set tiers = all_tiers;
+	struct tkb_uptake uptake = { .tiers = all_tiers };
 
-	return do_in_tiers(remote, &tiers, &entry, touch_in_tier, err);
+	return do_in_tiers(remote, &uptake, &entry, touch_in_tier, err);
 }
 
 /* The state of a record in a tier, best first. */

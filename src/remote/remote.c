@@ -218,6 +218,15 @@ bool tkb_remote_tier_authorities(const struct tkb_remote *remote, size_t index,
 	return true;
 }
 
+struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote)
+{
+	for (size_t i = remote->tier_count; i > 0; i--) {
+		if (!remote->tiers[i - 1].is_read_only)
+			return &remote->tiers[i - 1];
+	}
+	return NULL;
+}
+
 void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,
                       int rc, const struct tkb_error *err)
 {

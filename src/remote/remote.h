@@ -76,18 +76,32 @@ TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
                                   struct tkb_digest *out,
                                   struct tkb_error *err);
 
-/* The tiers that took a blob, by number. */
+/* The tier that the fleet shares: the last writable one, or NULL. */
+struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);
+
+/* Tiers, by number. */
 typedef uint32_t tkb_tier_set;
+
+/* Which tiers took a blob, and then its record. */
+struct tkb_uptake {
+	/* Set by the caller: no tier gets a blob that is too large for the
+	   fleet's, since others with its parts will follow. */
+	bool is_divisible;
+	tkb_tier_set tiers; /* those that took it */
+	/* Why the fleet's tier did not, although others did; status 0: it did. */
+	struct tkb_error missed;
+};
 
 /*
  * Like tkb_remote_put(); `watch` (may be NULL) gets the progress of the upload.
- * With on-error=ignore, `*taken_out` may lack tiers.
+ * The call also succeeds if tiers whose errors are ignored, or for which the blob
+ * is too large, did not take it.
  */
 TKB_NODISCARD int tkb_remote_put_watched(struct tkb_remote *remote,
                                          const struct tkb_blob *blob,
                                          const struct tkb_watch *watch,
                                          struct tkb_digest *digest_out,
-                                         tkb_tier_set *taken_out,
+                                         struct tkb_uptake *uptake,
                                          struct tkb_error *err);
 
 /*
@@ -96,7 +110,7 @@ TKB_NODISCARD int tkb_remote_put_watched(struct tkb_remote *remote,
  * leaves those in the set that took the record.
  */
 TKB_NODISCARD int tkb_remote_add_in(struct tkb_remote *remote,
-                                    tkb_tier_set *tiers, const char *ref,
+                                    struct tkb_uptake *uptake, const char *ref,
                                     struct tkb_bytes record,
                                     struct tkb_error *err);
 TKB_NODISCARD int tkb_remote_drop_in(struct tkb_remote *remote,

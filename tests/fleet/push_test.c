@@ -48,6 +48,66 @@ TEST(push, brings_all_and_the_next_puts_nothing)
 	check_pulled(remote, "pulled", whole);
 }
 
+/* Keys that were told, and how often. */
+struct told_keys {
+	char keys[64][80];
+	size_t count;
+	size_t twice;
+	size_t packed;
+	enum tkb_reason reason; /* that note_left_out() wants; or none */
+};
+
+static void note_key(void *self, const struct tkb_result *result)
+{
+	struct told_keys *told = self;
+
+	for (size_t i = 0; i < told->count; i++)
+		told->twice += strcmp(told->keys[i], result->key) == 0;
+	CHECK(told->count < TKB_COUNT_OF(told->keys));
+	(void)snprintf(told->keys[told->count++], 80, "%s", result->key);
+	told->packed += result->outcome == TKB_OUTCOME_COLLECTED;
+}
+
+static void note_left_out(void *self, const struct tkb_result *result)
+{
+	struct told_keys *told = self;
+
+	if (result->outcome == TKB_OUTCOME_LEFT_OUT &&
+	    (told->reason == TKB_REASON_NONE || told->reason == result->reason))
+		note_key(told, result);
+}
+
+static int refuse_the_whole(const struct spy_event *event,
+                            struct tkb_error *err)
+{
+	return event->op == SPY_PUT && event->earlier == 0
+	               ? tkb_fail(err, TKB_ERR_TOO_LARGE, "it is too large")
+	               : 0;
+}
+
+/* A push that leaves all of the pool out, for this reason. */
+static struct tkb_push_report push_in_vain(struct tkb_remote *remote,
+                                           enum tkb_reason reason,
+                                           const char *words)
+{
+	struct told_keys told = { .reason = reason };
+	const struct tkb_watch watch = { SIZED(watch), .self = &told,
+		                         .on_result = note_left_out };
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .watch = &watch };
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+	struct tkb_push_report report = { SIZED(report) };
+
+	FAILS(tkb_push(remote, REF, pool(), &options, &report, ERR),
+	      TKB_ERR_PARTIAL, words);
+	CHECK_INT(told.count, POOL);
+	CHECK_INT(told.twice, 0);
+	CHECK_INT(report.left_out_count, POOL);
+	CHECK_INT(report.pushed_count, 0);
+	return report;
+}
+
 static bool is_put(const struct spy_event *event, const char *folder)
 {
 	return event->op == SPY_PUT && strcmp(event->folder, folder) == 0;
@@ -102,7 +162,10 @@ TEST(push, adds_the_record_to_the_farthest_tier_first)
 	CHECK_STR(seen, " far near");
 }
 
-/* With on-error=ignore, one that refuses the blob gets no record of it. */
+/*
+ * With on-error=ignore, one that refuses the blob gets no record of it; but that
+ * the fleet lacks it is told.
+ */
 TEST(push, adds_no_record_to_a_tier_that_refused_the_blob)
 {
 	const char *far = spy_url("far");
@@ -111,7 +174,7 @@ TEST(push, adds_no_record_to_a_tier_that_refused_the_blob)
 
 	const char *root = pool();
 	spy.before = refuse_far_puts;
-	CHECK_INT(push_all(remote, root).pushed_count, POOL);
+	CHECK_INT(push_in_vain(remote, TKB_REASON_IO, "far").blob_count, 1);
 	spy_reset();
 	CHECK_INT(tkb_pull(open_spy(far), REF, "none", NULL, NULL, ERR),
 	          TKB_MISS);
@@ -138,6 +201,34 @@ TEST(push, of_a_blob_too_large_for_one_tier_succeeds)
 	CHECK_INT(push_all(remote, root).pushed_count, POOL);
 	CHECK_INT(spy_count(SPY_ADD), 1);
 	check_pulled(remote, "pulled", whole);
+}
+
+/* Nobody but this node has what only the near one took. */
+TEST(push, leaves_out_what_has_no_room_where_the_fleet_shares_it)
+{
+	struct tkb_remote *remote = open_spy(
+		text("%s?on-error=ignore,%s", spy_url("near"), spy_url("far")));
+	const char *root = pool();
+
+	spy.before = have_no_room;
+	(void)push_in_vain(remote, TKB_REASON_LIMIT, "far");
+	spy_reset();
+	CHECK_INT(count_texts(blob_files("near")), POOL);
+	check_pulled(open_spy(spy_url("near")), "pulled", whole);
+	CHECK_INT(push_all(remote, root).pushed_count, POOL);
+	check_pulled(open_spy(spy_url("far")), "far-pulled", whole);
+}
+
+TEST(push, halves_what_is_too_large_where_the_fleet_shares_it)
+{
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
+	const char *root = pool();
+
+	spy.before = refuse_the_whole;
+	CHECK_INT(push_all(remote, root).blob_count, 2);
+	CHECK_INT(count_texts(blob_files("near")), 2);
+	check_pulled(open_spy(spy_url("far")), "pulled", whole);
 }
 
 static int have_no_room_or_fail(const struct spy_event *event,
@@ -370,6 +461,30 @@ TEST(push, of_a_bundle_brings_what_only_a_nearer_tier_has)
 	shell("rm -r far/ref");
 	CHECK_INT(push_bundle(remote).pushed_count, POOL);
 	check_pulled(open_spy(spy_url("far")), "pulled", whole);
+}
+
+TEST(push, of_a_bundle_without_room_where_the_fleet_shares_it_leaves_all_out)
+{
+	const struct tkb_source source = pool_source();
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
+	struct told_keys told = { .reason = TKB_REASON_LIMIT };
+	const struct tkb_watch watch = { SIZED(watch), .self = &told,
+		                         .on_result = note_left_out };
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .watch = &watch };
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+	struct tkb_push_report report = { SIZED(report) };
+
+	spy.before = have_no_room;
+	FAILS(tkb_push_bundle(remote, REF, &source, &options, &report, ERR),
+	      TKB_ERR_PARTIAL, "it is too large");
+	CHECK_INT(told.count, POOL);
+	CHECK_INT(report.left_out_count, POOL);
+	CHECK_INT(report.pushed_count, 0);
+	spy_reset();
+	check_pulled(open_spy(spy_url("near")), "pulled", whole);
 }
 
 TEST(push, of_a_bundle_that_is_there_uploads_nothing)
@@ -710,25 +825,6 @@ TEST(push, that_is_cancelled_puts_nothing)
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
 }
 
-/* Keys that were told, and how often. */
-struct told_keys {
-	char keys[64][80];
-	size_t count;
-	size_t twice;
-	size_t packed;
-};
-
-static void note_key(void *self, const struct tkb_result *result)
-{
-	struct told_keys *told = self;
-
-	for (size_t i = 0; i < told->count; i++)
-		told->twice += strcmp(told->keys[i], result->key) == 0;
-	CHECK(told->count < TKB_COUNT_OF(told->keys));
-	(void)snprintf(told->keys[told->count++], 80, "%s", result->key);
-	told->packed += result->outcome == TKB_OUTCOME_COLLECTED;
-}
-
 TEST(push, tells_each_entry_once_also_where_it_halves)
 {
 	const char *root = pool();
@@ -751,27 +847,11 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 	CHECK_INT(told.twice, 0);
 }
 
-static int refuse_the_whole(const struct spy_event *event,
-                            struct tkb_error *err)
-{
-	return event->op == SPY_PUT && event->earlier == 0
-	               ? tkb_fail(err, TKB_ERR_TOO_LARGE, "it is too large")
-	               : 0;
-}
-
 /* Once the first half is there, something removes a binary of the other one. */
 static void damage_the_last(const struct spy_event *event)
 {
 	if (event->op == SPY_ADD && event->earlier == 0)
 		shell("rm cache/%s/*.cubin", pool_keys()[POOL - 1]);
-}
-
-static void note_left_out(void *self, const struct tkb_result *result)
-{
-	struct told_keys *told = self;
-
-	if (result->outcome == TKB_OUTCOME_LEFT_OUT)
-		note_key(told, result);
 }
 
 TEST(push, names_what_is_damaged_after_it_has_halved)
