@@ -167,7 +167,7 @@ int tkb_compact(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_compact_after_push(struct tkb_remote *remote, const char *ref,
-                           size_t before, const struct tkb_signer *signer,
+                           const struct tkb_signer *signer,
                            struct tkb_push_report *report,
                            struct tkb_error *err)
 {
@@ -176,7 +176,7 @@ int tkb_compact_after_push(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	if (report->blob_count == 0 ||
-	    before + report->blob_count <= TKB_RECORDS_LIMIT)
+	    report->record_count + report->blob_count <= TKB_RECORDS_LIMIT)
 		return 0;
 	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc == 0 && records.count > TKB_RECORDS_LIMIT)

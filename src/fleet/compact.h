@@ -31,12 +31,12 @@ TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
                               struct tkb_error *err);
 
 /*
- * The same, if a push has made the ref, which had `before` records, exceed the
- * limit. The push itself has succeeded, so failures are left to the next push
+ * The same, if the push of `report` has made the ref exceed the limit. The push
+ * itself has succeeded, so failures are left to the next push
  * or to gc; only TKB_ERR_NOMEM and TKB_ERR_CANCELLED are returned.
  */
 TKB_NODISCARD int tkb_compact_after_push(struct tkb_remote *remote,
-                                         const char *ref, size_t before,
+                                         const char *ref,
                                          const struct tkb_signer *signer,
                                          struct tkb_push_report *report,
                                          struct tkb_error *err);

@@ -519,14 +519,7 @@ static int list_held(struct pusher *pusher, struct tkb_error *err)
 {
 	int rc;
 
-	/*
-	 * With signing keys, only records signed by these keys count as
-	 * present.
-	 */
-	rc = tkb_records_keep_own(&pusher->records, pusher->signer, pusher->ref,
-	                          err);
-	if (rc == 0)
-		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
+	rc = tkb_identities_list(&pusher->records, &pusher->held, err);
 	if (rc == 0)
 		rc = tkb_push_base_read(pusher->remote, pusher->options,
 		                        &pusher->base, err);
@@ -554,12 +547,9 @@ static int push_missing(struct pusher *pusher, struct tkb_error *err)
 	if (rc == 0)
 		rc = drop_holes(pusher, err);
 	if (rc == 0)
-		rc = tkb_records_keep_in_fleet(pusher->remote, pusher->ref,
-		                               &pusher->records, err);
-	if (rc == 0)
-		rc = tkb_push_sign_begin(&pusher->signer_room, options,
-		                         pusher->remote, pusher->ref,
-		                         &pusher->signer, err);
+		rc = tkb_push_ref_begin(&pusher->signer_room, options,
+		                        pusher->remote, pusher->ref,
+		                        &pusher->records, &pusher->signer, err);
 	if (rc == 0)
 		rc = list_held(pusher, err);
 	if (rc == 0)
@@ -568,9 +558,8 @@ static int push_missing(struct pusher *pusher, struct tkb_error *err)
 		rc = push_lacking(pusher, err);
 	if (rc == 0 && !is_dry_run)
 		stamp_records(pusher);
-	if (rc == 0 && !is_dry_run && !options->is_compaction_off)
+	if (rc == 0 && !options->is_compaction_off)
 		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
-		                            pusher->report.record_count,
 		                            pusher->signer, &pusher->report,
 		                            err);
 	return rc;

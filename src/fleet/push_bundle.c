@@ -157,20 +157,14 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 	if (rc < 0)
 		return rc;
 	report->record_count = records.count;
-	rc = tkb_records_keep_in_fleet(remote, ref, &records, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_push_sign_begin(&room, options, remote, ref, &signer, err);
-	if (rc == 0)
-		rc = tkb_records_keep_own(&records, signer, ref, err);
+	rc = tkb_push_ref_begin(&room, options, remote, ref, &records, &signer,
+	                        err);
 	if (rc == 0)
 		rc = upload_unless_present(remote, ref, buffer, entry_count,
 		                           &records, options, signer, report,
 		                           err);
-	if (rc == 0 && !options->collect->is_dry_run &&
-	    !options->is_compaction_off)
-		rc = tkb_compact_after_push(remote, ref, report->record_count,
-		                            signer, report, err);
+	if (rc == 0 && !options->is_compaction_off)
+		rc = tkb_compact_after_push(remote, ref, signer, report, err);
 	return rc;
 }
 

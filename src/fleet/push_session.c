@@ -88,20 +88,23 @@ int tkb_push_session_end(struct tkb_push_session *session, int rc,
 	return tkb_timed_end(&session->timed, rc, err);
 }
 
-int tkb_push_sign_begin(struct tkb_signer *signer,
-                        const struct tkb_push_options *options,
-                        struct tkb_remote *remote, const char *ref,
-                        const struct tkb_signer **out, struct tkb_error *err)
+int tkb_push_ref_begin(struct tkb_signer *signer,
+                       const struct tkb_push_options *options,
+                       struct tkb_remote *remote, const char *ref,
+                       struct tkb_record_list *records,
+                       const struct tkb_signer **out, struct tkb_error *err)
 {
 	int rc;
 
 	*out = NULL;
-	if (options->signing == NULL)
-		return 0;
+	rc = tkb_records_keep_in_fleet(remote, ref, records, err);
+	if (rc < 0 || options->signing == NULL)
+		return rc;
 	rc = tkb_signer_begin(signer, options->signing, remote, ref, err);
-	if (rc == 0)
-		*out = signer;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*out = signer;
+	return tkb_records_keep_own(records, signer, ref, err);
 }
 
 int tkb_push_base_read(struct tkb_remote *remote,

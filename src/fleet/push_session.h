@@ -57,15 +57,16 @@ TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
                                        struct tkb_error *err);
 
 /*
- * Begin to sign, if the caller wants that; else `*out` is NULL. The caller must
- * release `signer` in any case.
+ * Keep the records whose entries need not be pushed: those that the fleet has
+ * and, with signing keys, that these have signed. Begin to sign, if the caller
+ * wants that; else `*out` is NULL. The caller must release `signer` in any case.
  */
-TKB_NODISCARD int tkb_push_sign_begin(struct tkb_signer *signer,
-                                      const struct tkb_push_options *options,
-                                      struct tkb_remote *remote,
-                                      const char *ref,
-                                      const struct tkb_signer **out,
-                                      struct tkb_error *err);
+TKB_NODISCARD int tkb_push_ref_begin(struct tkb_signer *signer,
+                                     const struct tkb_push_options *options,
+                                     struct tkb_remote *remote, const char *ref,
+                                     struct tkb_record_list *records,
+                                     const struct tkb_signer **out,
+                                     struct tkb_error *err);
 
 /*
  * If options->base_ref is set, read its records that the remote's policy trusts:

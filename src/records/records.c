@@ -205,9 +205,7 @@ int tkb_records_keep_own(struct tkb_record_list *list,
 {
 	struct owner owner = { .signer = signer, .ref = ref };
 
-	return signer == NULL
-	               ? 0
-	               : tkb_records_keep(list, is_own_record, &owner, err);
+	return tkb_records_keep(list, is_own_record, &owner, err);
 }
 
 int tkb_records_keep_alone(struct tkb_record_list *list,

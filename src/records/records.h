@@ -82,7 +82,7 @@ TKB_NODISCARD int tkb_records_drop_revoked(struct tkb_remote *remote,
                                            struct tkb_record_list *list,
                                            struct tkb_error *err);
 
-/* Keep only the records that `signer` has signed; NULL: keep all. */
+/* Keep only the records that `signer` has signed. */
 TKB_NODISCARD int tkb_records_keep_own(struct tkb_record_list *list,
                                        const struct tkb_signer *signer,
                                        const char *ref, struct tkb_error *err);
