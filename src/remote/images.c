@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/struct.h"
 #include "remote/remote.h"
+#include "text/ascii.h"
 
 #define BY_DIGEST "sha256:"
 
@@ -30,8 +31,7 @@ static void question_release(struct question *question)
 
 static bool is_tag_byte(char byte, bool is_first)
 {
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || byte == '_' ||
+	return tkb_is_letter(byte) || tkb_is_digit(byte) || byte == '_' ||
 	       (!is_first && (byte == '.' || byte == '-'));
 }
 

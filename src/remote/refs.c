@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "remote/remote.h"
+#include "text/ascii.h"
 
 enum {
 	REF_LIMIT = 200,
@@ -16,9 +17,8 @@ static const tkb_tier_set all_tiers = UINT32_MAX;
 
 static bool is_ref_char(char byte)
 {
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') ||
-	       (byte != '\0' && strchr("._-+@=", byte) != NULL);
+	return tkb_is_letter(byte) || tkb_is_digit(byte) ||
+	       tkb_is_one_of((unsigned char)byte, "._-+@=");
 }
 
 bool tkb_ref_is_valid(const char *ref)

@@ -5,6 +5,7 @@
 #include "remote/http/http.h"
 #include "remote/net/escape.h"
 #include "remote/net/xml.h"
+#include "text/ascii.h"
 
 /* Reading a folder listing from WebDAV's PROPFIND (RFC 4918). */
 
@@ -72,8 +73,7 @@ static int read_element(void *self, const char *name, size_t depth,
 		read_href(reading, text);
 	else if (strcmp(name, "collection") == 0)
 		file->is_folder = true;
-	else if (strcmp(name, "getcontentlength") == 0 && text[0] >= '0' &&
-	         text[0] <= '9')
+	else if (strcmp(name, "getcontentlength") == 0 && tkb_is_digit(text[0]))
 		file->size = strtoull(text, NULL, 10);
 	else if (strcmp(name, "getlastmodified") == 0)
 		file->modified_s = tkb_http_date_parse(text);

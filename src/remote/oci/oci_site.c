@@ -4,6 +4,7 @@
 
 #include "remote/net/url.h"
 #include "remote/oci/oci.h"
+#include "text/ascii.h"
 
 /* Reading the registry and the repository from a URL. */
 
@@ -13,7 +14,7 @@ enum {
 
 static bool is_alphanumeric(char byte)
 {
-	return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
+	return tkb_is_lower(byte) || tkb_is_digit(byte);
 }
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/blob_buffer.h"
 #include "remote/oci/oci.h"
+#include "text/ascii.h"
 #include "text/json_walk.h"
 
 /* Tags: their names, and listing them. */
@@ -21,8 +22,8 @@ enum {
 
 static bool is_tag_byte(char byte)
 {
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || byte == '.' || byte == '-';
+	return tkb_is_letter(byte) || tkb_is_digit(byte) || byte == '.' ||
+	       byte == '-';
 }
 
 static void escape(const char *ref, struct tkb_buf *out)

@@ -5,6 +5,7 @@
 #include "remote/s3/s3.h"
 #include "remote/net/escape.h"
 #include "remote/net/xml.h"
+#include "text/ascii.h"
 
 /* Listings by ListObjectsV2, which returns pages of a thousand keys. */
 
@@ -82,7 +83,7 @@ static uint64_t read_size(const char *text)
 
 	if (strlen(text) >= NUMBER_LIMIT)
 		return UINT64_MAX;
-	for (; *text >= '0' && *text <= '9'; text++)
+	for (; tkb_is_digit(*text); text++)
 		size = size * 10 + (uint64_t)(*text - '0');
 	return size;
 }

@@ -4,6 +4,7 @@
 
 #include "remote/s3/s3.h"
 #include "remote/net/url.h"
+#include "text/ascii.h"
 
 /* Finding a bucket from the URL, the environment and the settings. */
 
@@ -133,7 +134,7 @@ static void add_host(struct tkb_buf *out, const char *host)
 	if (is_ipv6)
 		tkb_buf_add_byte(out, '[');
 	for (; *host != '\0'; host++)
-		tkb_buf_add_byte(out, *host >= 'A' && *host <= 'Z'
+		tkb_buf_add_byte(out, tkb_is_upper(*host)
 		                              ? (char)(*host - 'A' + 'a')
 		                              : *host);
 	if (is_ipv6)
