@@ -310,20 +310,11 @@ static int report_records(struct auditor *auditor, const char *ref,
 		                          err);
 	for (size_t i = 0; i < list->fault_count && rc == 0; i++) {
 		const struct tkb_record_fault *fault = &list->faults[i];
-		struct tkb_remote_fault told = {
-			.trouble = TKB_REMOTE_TROUBLE_DAMAGED,
-			.ref = ref,
-			.digest = &fault->digest,
-			.message = fault->message,
-		};
 
-		if (fault->trouble == TKB_RECORD_UNREAD)
-			told.trouble = TKB_REMOTE_TROUBLE_UNREAD;
-		if (fault->trouble == TKB_RECORD_NEWER)
-			told.trouble = TKB_REMOTE_TROUBLE_NEWER;
 		if (tkb_record_list_fault(&again, fault->trouble,
 		                          &fault->digest) != NULL)
-			rc = report_fault(auditor, told, err);
+			rc = report_fault(auditor,
+			                  tkb_record_fault_of(ref, fault), err);
 	}
 	return rc;
 }

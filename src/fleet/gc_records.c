@@ -113,16 +113,7 @@ static void report_fault(struct tkb_remote_gc *gc, const char *ref,
                          const struct tkb_record_fault *fault)
 {
 	const struct tkb_remote_gc_options *options = gc->options;
-	const struct tkb_remote_fault told = {
-		.trouble = fault->trouble == TKB_RECORD_UNREAD
-		                   ? TKB_REMOTE_TROUBLE_UNREAD
-		           : fault->trouble == TKB_RECORD_NEWER
-		                   ? TKB_REMOTE_TROUBLE_NEWER
-		                   : TKB_REMOTE_TROUBLE_DAMAGED,
-		.ref = ref,
-		.digest = &fault->digest,
-		.message = fault->message,
-	};
+	const struct tkb_remote_fault told = tkb_record_fault_of(ref, fault);
 
 	if (options->on_fault != NULL)
 		options->on_fault(options->self, &told);

@@ -16,6 +16,24 @@ bool tkb_fleet_is_final(int rc)
 	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
 }
 
+struct tkb_remote_fault tkb_record_fault_of(
+	const char *ref, const struct tkb_record_fault *fault)
+{
+	static const enum tkb_remote_trouble troubles[] = {
+		[TKB_RECORD_DAMAGED] = TKB_REMOTE_TROUBLE_DAMAGED,
+		[TKB_RECORD_GARBLED] = TKB_REMOTE_TROUBLE_DAMAGED,
+		[TKB_RECORD_NEWER] = TKB_REMOTE_TROUBLE_NEWER,
+		[TKB_RECORD_UNREAD] = TKB_REMOTE_TROUBLE_UNREAD,
+	};
+
+	return (struct tkb_remote_fault){
+		.trouble = troubles[fault->trouble],
+		.ref = ref,
+		.digest = &fault->digest,
+		.message = fault->message,
+	};
+}
+
 void tkb_record_list_release(struct tkb_record_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)

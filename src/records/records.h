@@ -4,7 +4,7 @@
 
 /* The records of a ref. */
 
-#include <tkbundle/remote.h>
+#include <tkbundle/fleet.h>
 
 #include "records/record.h"
 
@@ -40,6 +40,10 @@ struct tkb_record_list {
 const struct tkb_record_fault *tkb_record_list_fault(
 	const struct tkb_record_list *list, enum tkb_record_trouble trouble,
 	const struct tkb_digest *digest);
+
+/* The fault of a record of `ref` as callers are told of it. */
+struct tkb_remote_fault tkb_record_fault_of(
+	const char *ref, const struct tkb_record_fault *fault);
 
 void tkb_record_list_release(struct tkb_record_list *list);
 
