@@ -416,35 +416,28 @@ static void print_start_line(const struct run *run)
 
 static void fill_figures(struct json_out *json, const struct run *run)
 {
-	static const char *const counts[] = { "emitted",  "used",
-		                              "compiled", "pushed",
-		                              "left_out", "gone_blobs" };
-	static const char *const times[] = { "saved_seconds", "delay_seconds",
-		                             "ready_seconds",
-		                             "duration_seconds",
-		                             "timestamp_seconds" };
+	static const char *const names[] = {
+		"emitted",          "used",
+		"compiled",         "pushed",
+		"left_out",         "gone_blobs",
+		"saved_seconds",    "delay_seconds",
+		"ready_seconds",    "duration_seconds",
+		"timestamp_seconds"
+	};
 	TKB_AUTO(metrics_release) struct metrics metrics = { .count = 0 };
 	const struct metric *success;
 
 	run_figures_name(run, &metrics);
-	for (size_t i = 0; i < TKB_COUNT_OF(counts); i++) {
-		const struct metric *const item =
-			metrics_find(&metrics, counts[i]);
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		const char *const name = names[i];
+		const struct metric *const item = metrics_find(&metrics, name);
 
-		if (item != NULL)
-			json_out_number(json, item->name,
-			                (uint64_t)item->value);
+		if (item == NULL)
+			json_out_null(json, name);
+		else if (strstr(name, "_seconds") != NULL)
+			json_out_real(json, name, item->value);
 		else
-			json_out_null(json, counts[i]);
-	}
-	for (size_t i = 0; i < TKB_COUNT_OF(times); i++) {
-		const struct metric *const item =
-			metrics_find(&metrics, times[i]);
-
-		if (item != NULL)
-			json_out_real(json, times[i], item->value);
-		else
-			json_out_null(json, times[i]);
+			json_out_number(json, name, (uint64_t)item->value);
 	}
 	success = metrics_find(&metrics, "success");
 	json_out_flag(json, "success", success != NULL && success->value != 0);
@@ -522,22 +515,24 @@ void run_report_start(const struct run *run)
 		print_start_line(run);
 }
 
-void run_report_change(const struct run *run)
+/* @param status  as for print_document() */
+static void report_counts(const struct run *run, const char *event, int status)
 {
-	if (!can_print())
-		return;
 	if (run->args->is_json)
-		print_document(run, "change", -1);
+		print_document(run, event, status);
 	else
 		print_counts(run);
 }
 
+void run_report_change(const struct run *run)
+{
+	if (can_print())
+		report_counts(run, "change", -1);
+}
+
 void run_report_end(const struct run *run, int status)
 {
-	if (run->args->is_json)
-		print_document(run, "end", status);
-	else
-		print_counts(run);
+	report_counts(run, "end", status);
 }
 
 /* "2 kernels, 1 unit of 'vllm'" */
