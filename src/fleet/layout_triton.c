@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/layout_triton.h"
-
 #include <string.h>
 
 #include "text/json.h"
@@ -8,6 +6,25 @@
 #include "cache/names.h"
 #include "cache/scrub.h"
 #include "cache/watch.h"
+#include "fleet/push_session.h"
+
+/*
+ * Pushing entries so that stock Triton reads them from Redis, if its
+ * environment has:
+ *
+ *     TRITON_CACHE_MANAGER=triton.runtime.cache:RemoteCacheManager
+ *     TRITON_REMOTE_CACHE_BACKEND=triton.runtime.cache:RedisRemoteCacheBackend
+ *     TRITON_REDIS_HOST, TRITON_REDIS_PORT, TRITON_REDIS_KEY_FORMAT
+ *
+ * Each file is a value under "triton:{key}:{filename}", or the URL's
+ * `triton-key-format`, in database 0. The files of a kernel appear together.
+ *
+ * The group file is written as a dict, although Triton's own remote manager
+ * writes a list. That manager accepts both, but keeps what it read in the local
+ * cache, and Triton's file manager fails on a list there. The paths in it,
+ * "/<key>/<name>", do not exist: the file manager takes that for a miss, and
+ * tkbundle for a cache that was moved.
+ */
 
 enum {
 	KEY_LIMIT = 4096

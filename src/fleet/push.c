@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <tkbundle/fleet.h>
-#include <tkbundle/results.h>
+#include "fleet/push.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +10,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "cache/cache.h"
-#include "collect/collect.h"
 #include "fleet/compact.h"
-#include "fleet/identity.h"
-#include "fleet/layout_triton.h"
 #include "fleet/push_session.h"
-#include "records/records.h"
-#include "remote/remote.h"
 #include "tree/unit_names.h"
 
 /*
@@ -32,34 +25,7 @@ enum {
 	LOCK_NAP_MS = 20
 };
 
-struct pusher {
-	struct tkb_remote *remote;
-	const char *ref;
-	const char *root;
-	const struct tkb_push_options *options;
-	struct tkb_record_list records;
-	struct tkb_identities held;
-	struct tkb_record_list base; /* of options->base_ref */
-	struct tkb_identities held_by_base;
-	struct tkb_cache *cache; /* owned */
-	struct tkb_pick *picks;  /* owned; the entries that the ref lacks */
-	size_t pick_count;
-	size_t pick_capacity;
-	struct tkb_times *times;      /* owned; NULL: none is known */
-	struct tkb_makers *makers;    /* owned; NULL: none is known */
-	struct tkb_versions versions; /* versions of units tuned or made again
-	                                 in this cache */
-	bool *has_again; /* owned; is options->again[i] in the cache? */
-	struct tkb_signer signer_room;
-	const struct tkb_signer *signer; /* NULL: nobody signs */
-	struct tkb_watcher watcher;      /* of the caller's watch */
-	uint64_t done;                   /* bytes of finished steps */
-	uint64_t doing;                  /* bytes of the current step */
-	struct tkb_results *results;     /* owned; of the part that is packed */
-	struct tkb_push_report report;
-};
-
-static void pusher_close(struct pusher *pusher)
+static void pusher_close(struct tkb_pusher *pusher)
 {
 	tkb_record_list_release(&pusher->records);
 	tkb_identities_release(&pusher->held);
@@ -80,7 +46,7 @@ static void pusher_close(struct pusher *pusher)
  * Drop records whose blob is gone. Only the last writable tier is asked: the
  * whole fleet shares that one, and nearer tiers are filled on demand.
  */
-static int drop_holes(struct pusher *pusher, struct tkb_error *err)
+static int drop_holes(struct tkb_pusher *pusher, struct tkb_error *err)
 {
 	struct tkb_record_list *records = &pusher->records;
 	const size_t count = records->count;
@@ -98,197 +64,19 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 }
 
 /*
- * Is the entry a unit of options->again, by its name in a bundle or by its path
- * here? Note each of them that is found.
- */
-static bool is_made_again(struct pusher *pusher,
-                          const struct tkb_scanned_entry *found)
-{
-	const struct tkb_entry *entry = &found->entry;
-	const char *here;
-	bool is_made = false;
-
-	if (entry->kind != TKB_KIND_UNIT || pusher->options->again_count == 0)
-		return false;
-	here = tkb_unit_names_here(found->root->names, entry->name, NULL);
-	for (size_t i = 0; i < pusher->options->again_count; i++) {
-		const struct tkb_unit_name *unit = &pusher->options->again[i];
-
-		if (strcmp(unit->tree, entry->tree) != 0 ||
-		    (strcmp(unit->name, entry->name) != 0 &&
-		     strcmp(unit->name, here) != 0))
-			continue;
-		pusher->has_again[i] = true;
-		is_made = true;
-	}
-	return is_made;
-}
-
-/* Find the version of a unit in the cache that was tuned or made again. */
-static int find_unit_version(struct pusher *pusher,
-                             const struct tkb_scanned_entry *found,
-                             struct tkb_identity *identity,
-                             struct tkb_error *err)
-{
-	const bool is_tuned = tkb_unit_is_tuned(&found->entry);
-	int rc;
-
-	identity->is_made_again = is_made_again(pusher, found) && !is_tuned;
-	if (!identity->is_made_again && !is_tuned)
-		return 0;
-	rc = tkb_identity_read_version(identity, &pusher->cache->loaders[0],
-	                               found, err);
-	return rc == 0 && !tkb_version_is_none(&identity->version)
-	               ? tkb_versions_add(&pusher->versions, &identity->version,
-	                                  err)
-	               : rc;
-}
-
-/* Does the ref, or the base ref, have it? */
-static bool is_held(const struct pusher *pusher,
-                    const struct tkb_identity *identity)
-{
-	struct tkb_identity any = *identity;
-
-	any.version = (struct tkb_version){ 0 };
-	if (tkb_identities_have(&pusher->held, identity))
-		return true;
-	/* A version in the ref hides those of the base. */
-	if (identity->is_made_again && tkb_identities_have(&pusher->held, &any))
-		return false;
-	return tkb_identities_have(&pusher->held_by_base, identity);
-}
-
-static int pick_devices(struct pusher *pusher,
-                        const struct tkb_scanned_entry *found,
-                        struct tkb_error *err)
-{
-	const struct tkb_entry *entry = &found->entry;
-	struct tkb_identity identity = { .key = entry->key,
-		                         .platform = entry->platform };
-	size_t picked = 0;
-	int rc;
-
-	rc = find_unit_version(pusher, found, &identity, err);
-	if (rc < 0)
-		return rc;
-
-	for (size_t i = 0; i < entry->device_count; i++) {
-		const struct tkb_pick wanted = {
-			.key = entry->key,
-			.device = entry->devices[i],
-			.is_unit = entry->kind == TKB_KIND_UNIT,
-			.found = found,
-		};
-
-		identity.device = entry->devices[i];
-		if (is_held(pusher, &identity))
-			continue;
-		rc = tkb_append(&pusher->picks, &pusher->pick_count,
-		                &pusher->pick_capacity, &wanted, sizeof(wanted),
-		                err);
-		if (rc < 0)
-			return rc;
-		picked++;
-	}
-	if (picked == 0)
-		pusher->report.present_count++;
-	return 0;
-}
-
-/* Report what became of an entry. */
-static void report_result(struct pusher *pusher,
-                          const struct tkb_result *result)
-{
-	tkb_watcher_result(&pusher->watcher, result);
-	pusher->report.left_out_count +=
-		result->outcome == TKB_OUTCOME_LEFT_OUT;
-}
-
-/* Is there a unit of this name that cannot be packed? */
-static bool is_left_out(const struct tkb_cache *cache, const char *name)
-{
-	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
-		if (strcmp(tkb_cache_left_out(cache, i)->key, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Report units of options->again that the cache does not have. */
-static void report_gone(struct pusher *pusher)
-{
-	for (size_t i = 0; i < pusher->options->again_count; i++) {
-		const char *name = pusher->options->again[i].name;
-		const struct tkb_result result = {
-			.root = pusher->root,
-			.key = name,
-			.name = "",
-			.outcome = TKB_OUTCOME_LEFT_OUT,
-			.reason = TKB_REASON_MISSING,
-			.message = "it is not in the cache",
-		};
-
-		if (!pusher->has_again[i] && !is_left_out(pusher->cache, name))
-			report_result(pusher, &result);
-	}
-}
-
-/* Report the entries that cannot be packed, as collect does. */
-static int report_left_out(struct pusher *pusher, struct tkb_error *err)
-{
-	size_t count;
-
-	for (size_t i = 0; i < tkb_cache_left_out_count(pusher->cache); i++) {
-		const struct tkb_result result = tkb_left_out_result(
-			tkb_cache_left_out(pusher->cache, i),
-			TKB_OUTCOME_LEFT_OUT);
-
-		report_result(pusher, &result);
-	}
-	report_gone(pusher);
-	count = pusher->report.left_out_count;
-	if (count > 0 && pusher->options->collect->is_strict)
-		return tkb_fail(err, TKB_ERR_LEFT_OUT,
-		                count == 1 ? "%zu entry would be left out"
-		                           : "%zu entries would be left out",
-		                count);
-	return 0;
-}
-
-/* Find what the cache has and the ref does not. */
-static int find_lacking(struct pusher *pusher, struct tkb_error *err)
-{
-	const struct tkb_cache_options choices =
-		tkb_collect_cache_options(pusher->options->collect);
-	const struct tkb_scan scan = { .options = &choices };
-	int rc;
-
-	rc = tkb_cache_scan(pusher->root, &scan, &pusher->cache, err);
-	for (size_t i = 0; rc == 0 && i < tkb_cache_entry_count(pusher->cache);
-	     i++)
-		rc = pick_devices(pusher, &pusher->cache->found[i], err);
-	if (rc != 0)
-		return rc;
-	tkb_sort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
-	         tkb_compare_picks);
-	return report_left_out(pusher, err);
-}
-
-/*
  * Report the progress of packing or uploading a blob, added to that of finished
  * steps.
  */
 static void report_progress(void *self, uint64_t done, uint64_t total)
 {
-	struct pusher *pusher = self;
+	struct tkb_pusher *pusher = self;
 
 	pusher->doing = total;
 	tkb_watch_tell(pusher->watcher.watch, pusher->done + done,
 	               pusher->done + total);
 }
 
-static void end_progress(struct pusher *pusher)
+static void end_progress(struct tkb_pusher *pusher)
 {
 	pusher->done += pusher->doing;
 	pusher->doing = 0;
@@ -296,7 +84,7 @@ static void end_progress(struct pusher *pusher)
 
 static void keep_result(void *self, const struct tkb_result *result)
 {
-	const struct pusher *pusher = self;
+	const struct tkb_pusher *pusher = self;
 	const struct tkb_watch *keeper = tkb_results_watch(pusher->results);
 
 	keeper->on_result(keeper->self, result);
@@ -304,20 +92,16 @@ static void keep_result(void *self, const struct tkb_result *result)
 
 static bool is_push_cancelled(void *self)
 {
-	const struct pusher *pusher = self;
+	const struct tkb_pusher *pusher = self;
 
 	return tkb_watch_is_cancelled(pusher->watcher.watch);
 }
 
-static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
-                       uint64_t count, struct tkb_uptake *uptake,
+static int upload_part(struct tkb_pusher *pusher,
+                       struct tkb_blob_buffer *buffer, uint64_t count,
+                       const struct tkb_watch *watch, struct tkb_uptake *uptake,
                        struct tkb_error *err)
 {
-	const struct tkb_watch upload = {
-		.struct_size = sizeof(upload),
-		.self = pusher,
-		.on_progress = report_progress,
-	};
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { pusher->times,
 		                                &pusher->versions, &pushes,
@@ -329,7 +113,7 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 	                      pusher->options->label_count, count, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_push_blob(pusher->remote, pusher->ref, buffer, &facts, &upload,
+	rc = tkb_push_blob(pusher->remote, pusher->ref, buffer, &facts, watch,
 	                   NULL, uptake, err);
 	end_progress(pusher);
 	if (rc < 0)
@@ -343,7 +127,7 @@ static int upload_part(struct pusher *pusher, struct tkb_blob_buffer *buffer,
 }
 
 /* Report what packing a part said. What is packed may still be left out. */
-static int report_kept(struct pusher *pusher, bool is_missed,
+static int report_kept(struct tkb_pusher *pusher, bool is_missed,
                        struct tkb_error *err)
 {
 	for (size_t i = 0; i < tkb_results_count(pusher->results); i++) {
@@ -351,7 +135,7 @@ static int report_kept(struct pusher *pusher, bool is_missed,
 			tkb_results_at(pusher->results, i);
 
 		if (!is_missed || result->outcome != TKB_OUTCOME_COLLECTED)
-			report_result(pusher, result);
+			tkb_pusher_report(pusher, result);
 	}
 	return tkb_results_is_cut(pusher->results) ? tkb_fail_nomem(err) : 0;
 }
@@ -361,7 +145,7 @@ static int report_kept(struct pusher *pusher, bool is_missed,
  * as large as the remote allows: of a blob of several, readers may need a part.
  * Nothing is reported of one that is too large: its halves will be.
  */
-static int push_part(struct pusher *pusher,
+static int push_part(struct tkb_pusher *pusher,
                      const struct tkb_collect_options *options,
                      struct tkb_pick *picks, size_t count,
                      struct tkb_error *err)
@@ -389,7 +173,7 @@ static int push_part(struct pusher *pusher,
 	if (tkb_is_done(rc) && report.collected_count != 0 &&
 	    !options->is_dry_run)
 		rc = upload_part(pusher, &buffer, report.collected_count,
-		                 &uptake, err);
+		                 options->watch, &uptake, err);
 	if (rc == TKB_ERR_TOO_LARGE)
 		return rc;
 	kept = report_kept(pusher, uptake.missed.status != 0, err);
@@ -406,7 +190,8 @@ static int push_part(struct pusher *pusher,
 }
 
 /* How many of the picks from `first` on, of at most `most`, for one blob? */
-static size_t part_at(const struct pusher *pusher, size_t first, size_t most)
+static size_t part_at(const struct tkb_pusher *pusher, size_t first,
+                      size_t most)
 {
 	const uint64_t limit = tkb_remote_part_size(pusher->remote);
 	size_t count = 0;
@@ -422,7 +207,7 @@ static size_t part_at(const struct pusher *pusher, size_t first, size_t most)
  * The entry of pick `at` has no place in the remote: leave it out, and say why. One
  * of several devices has as many picks, one after the other.
  */
-static void leave_out(struct pusher *pusher, size_t at,
+static void leave_out(struct tkb_pusher *pusher, size_t at,
                       const struct tkb_error *why)
 {
 	const struct tkb_pick *pick = &pusher->picks[at];
@@ -440,10 +225,10 @@ static void leave_out(struct pusher *pusher, size_t at,
 	};
 
 	if (at == 0 || pick[-1].found != pick->found)
-		report_result(pusher, &result);
+		tkb_pusher_report(pusher, &result);
 }
 
-static int open_notes(struct pusher *pusher, struct tkb_error *err)
+static int open_notes(struct tkb_pusher *pusher, struct tkb_error *err)
 {
 	/* Notes are optional: ignore failures. */
 	if (pusher->root != NULL &&
@@ -456,7 +241,7 @@ static int open_notes(struct pusher *pusher, struct tkb_error *err)
 }
 
 /* Push all picks; if they are too large for one blob, halve them. */
-static int push_lacking(struct pusher *pusher, struct tkb_error *err)
+static int push_lacking(struct tkb_pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_watch watch = {
 		.struct_size = sizeof(watch),
@@ -502,7 +287,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
  * Stamp records whose entries were pushed again: they are in use, even if no
  * reader has the right to stamp them.
  */
-static void stamp_records(const struct pusher *pusher)
+static void stamp_records(const struct tkb_pusher *pusher)
 {
 	const struct tkb_record_list *records = &pusher->records;
 
@@ -514,22 +299,7 @@ static void stamp_records(const struct pusher *pusher)
 	}
 }
 
-/* List the entries that need not be pushed. */
-static int list_held(struct pusher *pusher, struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_identities_list(&pusher->records, &pusher->held, err);
-	if (rc == 0)
-		rc = tkb_push_base_read(pusher->remote, pusher->options,
-		                        &pusher->base, err);
-	if (rc == 0)
-		rc = tkb_identities_list(&pusher->base, &pusher->held_by_base,
-		                         err);
-	return rc;
-}
-
-static int push_missing(struct pusher *pusher, struct tkb_error *err)
+static int push_missing(struct tkb_pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_push_options *options = pusher->options;
 	const bool is_dry_run = options->collect->is_dry_run;
@@ -551,9 +321,7 @@ static int push_missing(struct pusher *pusher, struct tkb_error *err)
 		                        pusher->remote, pusher->ref,
 		                        &pusher->records, &pusher->signer, err);
 	if (rc == 0)
-		rc = list_held(pusher, err);
-	if (rc == 0)
-		rc = find_lacking(pusher, err);
+		rc = tkb_pusher_find(pusher, err);
 	if (rc == 0)
 		rc = push_lacking(pusher, err);
 	if (rc == 0 && !is_dry_run)
@@ -570,7 +338,7 @@ static int push_missing(struct pusher *pusher, struct tkb_error *err)
  * the new entries. This only saves work: if the folder cannot be locked, or
  * another process keeps the lock, the push continues without it.
  */
-static int lock_cache(const struct pusher *pusher, int *lock_out,
+static int lock_cache(const struct tkb_pusher *pusher, int *lock_out,
                       struct tkb_error *err)
 {
 	static const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000 };
@@ -591,7 +359,7 @@ static int lock_cache(const struct pusher *pusher, int *lock_out,
 	return rc;
 }
 
-static int push_bundles(struct pusher *pusher,
+static int push_bundles(struct tkb_pusher *pusher,
                         const struct tkb_push_options *options,
                         struct tkb_error *err)
 {
@@ -612,9 +380,9 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
              struct tkb_push_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(pusher_close)
-	struct pusher pusher = { .remote = remote,
-		                 .ref = ref,
-		                 .root = cache_root };
+	struct tkb_pusher pusher = { .remote = remote,
+		                     .ref = ref,
+		                     .root = cache_root };
 	struct tkb_push_session session = { 0 };
 	int rc;
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fleet/compact.h"
-#include "fleet/push.h"
 #include "fleet/push_session.h"
 #include "records/records.h"
 

@@ -2,7 +2,6 @@
 #include <tkbundle/fleet.h>
 
 #include "collect/recorder.h"
-#include "fleet/push.h"
 #include "fleet/push_session.h"
 
 /* Pack into `buffer`, without progress. */

@@ -2,7 +2,7 @@
 #ifndef TKB_FLEET_PUSH_SESSION_H
 #define TKB_FLEET_PUSH_SESSION_H
 
-/* The common beginning, upload and end of all kinds of pushes. */
+/* The common beginning, upload and end of all kinds of pushes, and these kinds. */
 
 #include <tkbundle/fleet.h>
 
@@ -101,5 +101,24 @@ TKB_NODISCARD int tkb_push_leave_out(struct tkb_blob_buffer *buffer,
                                      struct tkb_watcher *watcher,
                                      struct tkb_push_report *report,
                                      struct tkb_error *err);
+
+/*
+ * Add the verified bundle in `buffer`, which has `entry_count` entries, to the
+ * ref, and compact the ref. A bundle that the ref already has, byte for byte,
+ * is not uploaded. Adds to `report`.
+ */
+TKB_NODISCARD int tkb_push_whole(struct tkb_remote *remote, const char *ref,
+                                 struct tkb_blob_buffer *buffer,
+                                 uint64_t entry_count,
+                                 const struct tkb_push_options *options,
+                                 struct tkb_push_report *report,
+                                 struct tkb_error *err);
+
+/* tkb_push() with TKB_PUSH_LAYOUT_TRITON. */
+TKB_NODISCARD int tkb_push_triton(struct tkb_remote *remote,
+                                  const char *cache_root,
+                                  const struct tkb_push_options *options,
+                                  struct tkb_push_report *report,
+                                  struct tkb_error *err);
 
 #endif
