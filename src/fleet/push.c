@@ -170,6 +170,8 @@ static int push_part(struct tkb_pusher *pusher,
 	rc = tkb_collect_selected(pusher->root, options, &selection, &to,
 	                          &report, err);
 	end_progress(pusher);
+	if (rc == TKB_ERR_TOO_LARGE)
+		return tkb_fail_while(err, rc, "its blob");
 	if (tkb_is_done(rc) && report.collected_count != 0 &&
 	    !options->is_dry_run)
 		rc = upload_part(pusher, &buffer, report.collected_count,
@@ -201,6 +203,15 @@ static size_t part_at(const struct tkb_pusher *pusher, size_t first,
 	               limit)
 		count++;
 	return count != 0 ? count : 1;
+}
+
+/* Say which entry has no place in the remote. */
+static int fail_large(const struct tkb_pick *pick, const struct tkb_error *why,
+                      struct tkb_error *err)
+{
+	const int rc = tkb_fail_as(err, TKB_ERR_TOO_LARGE, why);
+
+	return tkb_fail_while(err, rc, "entry '%s'", pick->key);
 }
 
 /*
@@ -276,6 +287,8 @@ static int push_lacking(struct tkb_pusher *pusher, struct tkb_error *err)
 			leave_out(pusher, done, &fault);
 			rc = 0;
 		}
+		if (rc == TKB_ERR_TOO_LARGE)
+			return fail_large(&pusher->picks[done], &fault, err);
 		if (rc != 0)
 			return tkb_fail_as(err, rc, &fault);
 		done += count;

@@ -783,9 +783,24 @@ TEST(push, leaves_out_an_entry_too_large_for_a_blob)
 	report = push_below(pool(), 40 * 1000, &refused);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(refused.count, 1);
-	CHECK(strstr(refused.message, "more than 40000 bytes") != NULL);
+	CHECK_CONTAINS(refused.message,
+	               "its blob: it has more than 40000 bytes");
 	CHECK_INT(report.pushed_count, POOL - 1);
 	CHECK_INT(count_texts(record_files("remote")), report.blob_count);
+}
+
+TEST(push, that_is_strict_names_an_entry_too_large_for_a_blob)
+{
+	const struct tkb_collect_options collect =
+		CHOSEN(tkb_collect_options, .is_strict = true);
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+
+	FAILS(tkb_push(open_bounded("remote", 6000), REF, pool(), &options,
+	               NULL, ERR),
+	      TKB_ERR_TOO_LARGE,
+	      text("entry '%s': its blob: it has more than 6000 bytes",
+	           pool_keys()[0]));
 }
 
 /* Each device that it is for has a pick. */
