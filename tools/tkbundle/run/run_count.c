@@ -35,6 +35,7 @@ struct count {
 		bool has_news;            /* files were added or changed */
 		bool is_new;
 		bool is_read;
+		bool is_old;    /* a file is from before the command */
 		int64_t end_ns; /* when a file of it was last written */
 	} unit;
 	const struct tkb_tree *tree; /* the tree of the unit */
@@ -296,7 +297,8 @@ static bool is_in_ref(const struct count *count)
 	       stamp_of(count->known, path) != 0 ||
 	       json_object_get(count->folders, path) != NULL ||
 	       (!count->run->shared->has_baseline &&
-	        json_object_get(count->known, path) != NULL);
+	        (count->unit.is_old ||
+	         json_object_get(count->known, path) != NULL));
 }
 
 /* Count the unit, after all its files were visited. */
@@ -400,6 +402,8 @@ static void count_file(void *self, const char *path,
 	unit->has_news = unit->has_news || what == TO_PUSH_NEWS;
 	unit->is_new = unit->is_new || is_new_file(count, path, in, status);
 	unit->is_read = unit->is_read || is_read(status);
+	unit->is_old = unit->is_old || run_scan_time_ns(&status->st_ctim) <
+	                                       count->run->command_ns;
 	if (run_scan_time_ns(&status->st_mtim) > unit->end_ns)
 		unit->end_ns = run_scan_time_ns(&status->st_mtim);
 }
