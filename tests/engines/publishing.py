@@ -13,11 +13,9 @@ import time
 from machines import (AOT, GRAPH, INDEX, VLLM, Machine, contents, full,
                       names_what_is_there, reasons, stages)
 from moving import carried
-from scene import equal, need, need_root, read, require, test, write
+from scene import equal, need_root, read, require, test, write
 
 ARTIFACT = "artifact_compile_range_1_16384_subgraph_1"
-# LeakSanitizer ends a program that is traced already.
-UNDER_STRACE = {"ASAN_OPTIONS": "detect_leaks=0"}
 
 
 def pair(scene, user="serve"):
@@ -154,13 +152,11 @@ def _(scene):
     second.emit("a.tkb")
     os.unlink(second.path(GRAPH, ARTIFACT))
     shutil.rmtree(second.path(".tkbundle"))
-    trace = scene.path("trace")
-    need("strace")
-    scene.go(["strace", "-f", "-o", trace, "-e", "renameat,renameat2,unlinkat",
-              scene.program, "emit", "--engine", "vllm", "-j", "1",
-              scene.path("a.tkb")], env=second.environment)
+    trace = scene.strace(["-e", "renameat,renameat2,unlinkat"],
+                         "emit", "--engine", "vllm", "-j", "1", scene.path("a.tkb"),
+                         env=second.environment)
 
-    calls = [line for line in scene.read("trace").splitlines()
+    calls = [line for line in trace.splitlines()
              if "= 0" in line and (INDEX in line or ARTIFACT in line)]
     require(INDEX in calls[0] and "unlinkat" in calls[0], *calls)
     require(INDEX in calls[-1] and "renameat" in calls[-1], *calls)
@@ -344,13 +340,11 @@ def _(scene):
 @test("a full unit is written with few calls, and one that is there is not "
       "read twice")
 def _(scene):
-    need("strace")
     _, second = pair(scene)
 
     def count(*words):
-        scene.go(["strace", "-f", "-c", "-o", scene.path("counts"), scene.program,
-                  *words], env=second.environment)
-        lines = [line.split() for line in scene.read("counts").splitlines()]
+        counts = scene.strace(["-c"], *words, env=second.environment)
+        lines = [line.split() for line in counts.splitlines()]
         return collections.Counter({line[-1]: int(line[3]) for line in lines
                                     if len(line) >= 5 and line[3].isdigit()})
 
@@ -370,7 +364,6 @@ def _(scene):
 @test("units of a new folder appear by one rename; if the folder is there by then, or "
       "one of them fails, each of the others appears by its own")
 def _(scene):
-    need("strace")
     first = Machine(scene, "first", VLLM)
     (model,) = os.listdir(first.path("modelinfos"))
     for name in ("one.json", "two.json", "three.json"):
@@ -380,11 +373,9 @@ def _(scene):
 
     def emit(name, status, *injected):
         machine = Machine(scene, name)
-        scene.go(["strace", "-f", "-y", "-o", scene.path("trace"), *injected,
-                  scene.program, "emit", "--engine", "vllm", "-j", "1",
-                  scene.path("a.tkb")],
-                 env={**machine.environment, **UNDER_STRACE}, status=status)
-        moved = [line for line in scene.read("trace").splitlines()
+        trace = scene.strace(["-y", *injected], "emit", "--engine", "vllm", "-j", "1",
+                             scene.path("a.tkb"), env=machine.environment, status=status)
+        moved = [line for line in trace.splitlines()
                  if "renameat" in line and "= 0" in line]
         return (machine, [line for line in moved if '"modelinfos"' in line],
                 [line for line in moved if "/modelinfos>" in line])

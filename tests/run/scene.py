@@ -253,6 +253,14 @@ class Scene:
             equal(told.status, status, line, told.err, told.out)
         return told
 
+    def strace(self, options, *words, env=None, status=0):
+        """Run the program under strace; returns what that has written."""
+        need("strace")
+        # LeakSanitizer ends a program that is traced already.
+        self.go(["strace", "-f", "-o", self.path("trace"), *options, self.program, *words],
+                env={**(env or {}), "ASAN_OPTIONS": "detect_leaks=0"}, status=status)
+        return self.read("trace")
+
     def leftovers(self):
         """What is left of the folders that archives are unpacked into."""
         return [name for name in os.listdir(self.folder)
