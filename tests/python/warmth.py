@@ -8,7 +8,8 @@ import time
 
 from machine import USER, compiled, kernels, launch, python, use, variables
 from outages import slow_program
-from scene import ENTRIES, PATIENCE, equal, hanging, process, require, test, wait_until
+from scene import (ENTRIES, LATE_S, PATIENCE, TIMEOUT_S, equal, hanging, process, require,
+                   test, wait_until)
 
 CODE = """
 import os, shutil, sys, time
@@ -297,7 +298,7 @@ def _(here):
 def _(here):
     slow, asked = slow_program(here), here.path("asked")
     here.write("slow/tkbundle", f"""#!/bin/sh
-case "$*" in *--get*) echo asked >>'{asked}'; exec sleep 4 ;; esac
+case "$*" in *--get*) echo asked >>'{asked}'; exec sleep {TIMEOUT_S} ;; esac
 exec '{here.program}' "$@"
 """)
     ended = python(here, """
@@ -308,7 +309,7 @@ with tkbundle.warm("a/b", engine="torch", wait=1):
 """, env={"TKBUNDLE_LIBRARY": slow,
           "TORCHINDUCTOR_CACHE_DIR": here.path("inductor")})
     equal((ended.status, here.read("asked")), (0, "asked\n"), ended.err)
-    require(1 <= float(ended.out) < 1 + 0.9 * PATIENCE, ended.out)
+    require(1 <= float(ended.out) < 1 + LATE_S, ended.out)
 
 
 INTERRUPTED = """
