@@ -176,18 +176,21 @@ def _(scene, first):
 def _(scene):
     stale_ref(scene)
     ended = start(scene, Machine(scene, "second"), """
+        pushed() {
+            until [ "$(ls "$REMOTE" | grep -vc tmp)" -ge "$1" ]; do sleep 0.05; done
+        }
         cd "$VLLM_CACHE_ROOT/modelinfos"
-        for name in "$(printf 'a\\nb')" c; do
-            echo 1 >"$name.json"
-            sleep 1
-            echo 2 >"$name.json"
+        for number in 1 2; do
+            echo $number >"$(printf 'a\\nb').json"
+            echo $number >c.json
+            pushed $((1 + number))
         done
         echo "$FRESH" >"../$TRAITS"
-        sleep 1
+        pushed 4
         rm "../$TRAITS"
         echo 1 >d.json
-        sleep 1
-        """, "--quiet", "300ms")
+        pushed 5
+        """, "--quiet", "300ms", env={"REMOTE": scene.path("remote", "ref", "a,b")})
     # Left out in the end is only the one whose name no unit can have.
     require("push: left out modelinfos/a" in ended.err and "missing" not in ended.err,
             ended.err)
