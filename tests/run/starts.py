@@ -33,6 +33,14 @@ def reports(scene):
     return [each for each in found if each.endswith(b"}")]
 
 
+def report_of_push(scene):
+    """The only report, once it tells that something was pushed."""
+    def find():
+        found = [json.loads(each) for each in reports(scene)]
+        return found if len(found) == 1 and found[0]["pushed"] else None
+    return wait_until(find, "a report of the push")[0]
+
+
 def fleet(scene, remote=None):
     """The document of `fleet` for the ref; None: it has no report."""
     ended = scene.tkbundle("fleet", "a/b", "--json", "--remote",
@@ -47,9 +55,8 @@ def fleet(scene, remote=None):
 @test("a server that is killed with its pod has left a report when it pushed")
 def _(scene):
     started = start(scene, *QUIET, "--node", "gpu-7")
-    wait_until(lambda: reports(scene), "a report")
+    report = report_of_push(scene)
     kill_all(started)
-    report, = (json.loads(each) for each in reports(scene))
     equal((report["compiled"], report["pushed"], report["node"]),
           (2, 2, "gpu-7"))
     require("status" not in report, report)
