@@ -12,6 +12,7 @@ import sys
 
 from building import left_out, ninjas
 from scene import Skip, equal, need, require, test, write
+from stand_in import STAND_IN
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 WHEEL = os.path.join(HERE, "..", "..", "build", "venv", "flashinfer")
@@ -65,14 +66,7 @@ for word, value in zip(words, words[1:] + [""]):
         keep += ["-I", value]
 sys.exit(subprocess.call(keep))
 """
-PROGRAM = """
-import importlib.machinery, sys, types
-site = sys.argv[1]
-for name in ("flashinfer", "flashinfer.jit"):
-    package = types.ModuleType(name)
-    package.__path__ = [f"{site}/{name.replace('.', '/')}"]
-    package.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
-    sys.modules[name] = package
+PROGRAM = STAND_IN + """
 from flashinfer.jit import core, env
 source = env.FLASHINFER_GEN_SRC_DIR / "own" / "own.cu"
 source.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from real import check, finish, start
+from real import check, finish_checks, start
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
@@ -165,7 +165,7 @@ def main():
         server.terminate()
         server.wait()
         shutil.rmtree(work)
-    return finish()
+    return finish_checks()
 
 
 sys.exit(main())

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from real import check, finish, start
+from real import check, finish_checks, start
 
 USER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "jax_user.py")
 JAX = {"JAX_PLATFORMS": "cpu", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
@@ -73,7 +73,7 @@ def main():
         copied, _ = begin("copied", **{DIRECTORY: second + "-copy"})
         print("a folder that was moved, without tkbundle: %d of %d are compiled again" %
               (copied["compiled"], cold["compiled"]))
-    return finish()
+    return finish_checks()
 
 
 sys.exit(main())

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from real import check, finish, start
+from real import check, finish_checks, start
 
 KERNEL = """\
 import triton
@@ -65,7 +65,7 @@ def main():
         (one, parent), (other, worker) = (compile_as(who, who) for who in ("parent", "worker"))
         if parent["own"] == worker["used"]:
             print("PyTorch has no ptxas of another version; nothing to see")
-            return finish()
+            return finish_checks()
         check("both use PyTorch's ptxas", parent["used"] == worker["used"])
         check("they have two keys", parent["key"] != worker["key"])
         told = json.loads(subprocess.run(
@@ -78,7 +78,7 @@ def main():
         keys = {compile_as("advised-" + who, who, TRITON_PTXAS_PATH=worker["path"])[1]["key"]
                 for who in ("parent", "worker")}
         check("with TRITON_PTXAS_PATH they have one", len(keys) == 1)
-    return finish()
+    return finish_checks()
 
 
 sys.exit(main())

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from real import check, finish, start
+from real import check, finish_checks, start
 
 USER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "sglang_user.py")
 
@@ -143,7 +143,7 @@ def main():
         machine, warm = machines.start("emit", "emit", machines.bundle)
         check_warm("emit", warm, cold)
         check_places(machines, machine, warm)
-    return finish()
+    return finish_checks()
 
 
 if __name__ == "__main__":

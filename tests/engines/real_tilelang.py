@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from real import check, finish, start
+from real import check, finish_checks, start
 
 USER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "tilelang_user.py")
 
@@ -51,7 +51,7 @@ def main():
         check_warm("run", begin("run", *run), cold)
         tkbundle("emit", "emit", bundle)
         check_warm("emit", begin("emit"), cold)
-    return finish()
+    return finish_checks()
 
 
 sys.exit(main())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts share that check engines on a GPU."""
+"""What the scripts share that check real engines, with a GPU and without."""
 
 import contextlib
 import json

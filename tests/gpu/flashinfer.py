@@ -19,17 +19,11 @@ import sys
 import time
 
 from checks import check, finish_checks
+from stand_in import STAND_IN
 
 MODULES = ["norm.gen_norm_module", "page.gen_page_module"]
-PROGRAM = """
-import importlib, importlib.machinery, sys, types
-site = sys.argv[1]
-# Their __init__.py imports all of FlashInfer.
-for name in ("flashinfer", "flashinfer.jit"):
-    package = types.ModuleType(name)
-    package.__path__ = [f"{site}/{name.replace('.', '/')}"]
-    package.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
-    sys.modules[name] = package
+PROGRAM = STAND_IN + """
+import importlib
 for word in sys.argv[2:]:
     file, make = word.split(".")
     spec = getattr(importlib.import_module(f"flashinfer.jit.{file}"), make)()

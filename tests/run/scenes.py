@@ -39,7 +39,7 @@ def check_room(room):
 def main():
     room = sys.argv.pop(1)
     check_room(room)
-    sys.path[:0] = [os.path.join(TESTS, name) for name in (room, "run", "engines", "images")]
+    sys.path[:0] = [os.path.join(TESTS, name) for name in (room, "run", "engines", "images", "gpu")]
     for name in ROOMS[room].split():
         importlib.import_module(name)
     return importlib.import_module("scene").main()
