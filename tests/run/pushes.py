@@ -136,15 +136,16 @@ def _(scene):
 
 @test("what the command compiles is pushed while it runs")
 def _(scene):
-    started = scene.start("sh", "-c", compiling(scene, 2) +
-                          "; until test -e end; do sleep 0.05; done")
+    started = scene.start("sh", "-c", compiling(scene, 1) +
+                          "; until test -e end; do sleep 0.05; done",
+                          options=["--quiet", "500ms"])
     wait_until(lambda: records(scene) == 1, "a push")
     # Another kernel, whose folder is there long before its group file.
     source = scene.fixture()
     key = sorted(os.listdir(source))[3]
     shutil.copytree(os.path.join(source, key), os.path.join(scene.root, key),
                     ignore=shutil.ignore_patterns("__grp__*"))
-    time.sleep(5)
+    time.sleep(2)
     equal(records(scene), 1)
     for name in os.listdir(os.path.join(source, key)):
         if name.startswith("__grp__"):
@@ -153,7 +154,7 @@ def _(scene):
     wait_until(lambda: records(scene) == 2, "a second push")
     require(started.poll() is None, "the command has ended")
     scene.write("end", "")
-    equal(scene.finish(started).counts(), ("0", "0", "3", "3"))
+    equal(scene.finish(started).counts(), ("0", "0", "2", "2"))
     equal(records(scene), 2)
 
 
@@ -161,9 +162,9 @@ def _(scene):
 def _(scene):
     started = scene.start("sh", "-c", compiling(scene) +
                           "; touch on; until test -e end; do sleep 0.05; done",
-                          options=["--push", "on-exit"])
+                          options=["--push", "on-exit", "--quiet", "300ms"])
     wait_until(is_there(scene.path("on")), "the command")
-    time.sleep(5)
+    time.sleep(2)
     equal(records(scene), 0)
     scene.write("end", "")
     equal(scene.finish(started).counts()[3], str(ENTRIES))
