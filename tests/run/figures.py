@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 
+from answers import Answering, serving
 from pushes import compiling, figures, gauges_of, reader
 from scene import (ENTRIES, HERE, KERNELS, children, equal, files_below,
                    hanging, is_there, process, require, test, wait_until)
@@ -128,11 +129,23 @@ def _(scene):
 
 @test("a push that fails is told once, not each time")
 def _(scene):
-    started = scene.start(
-        "sh", "-c", "for n in 1 2 3; do mkdir -p $TRITON_CACHE_DIR/K$n; echo "
-        "{} >$TRITON_CACHE_DIR/K$n/__grp__k.json; sleep 5; done",
-        remote=f"redis://127.0.0.1:{closed_port()}")
-    ended = scene.finish(started)
+    asked = []
+
+    class Broken(Answering):
+        def do_GET(self):  # pylint: disable=invalid-name
+            # A pull asks once for the ref's records, and so does each push.
+            if self.path.startswith("/cache/ref/a"):
+                asked.append(self.path)
+            self.answer(503)
+
+    with serving(Broken) as server:
+        started = scene.start("sh", "-c", "touch on; " + UNTIL_END, options=[
+            "--quiet", "300ms"], remote=f"{server.url}/cache?retries=0")
+        wait_until(is_there(scene.path("on")), "the command")
+        for number in range(3):
+            scene.write(f".triton/cache/K{number}/__grp__k.json", "{}")
+            wait_until(lambda count=number + 2: len(asked) == count, "a push")
+        ended = finish(scene, started)
     lines = ended.err.splitlines()
     equal(len(lines), 3, ended.err)
     require("; push: " in lines[1] and "; push: " in lines[2], ended.err)
