@@ -40,6 +40,7 @@ static void pusher_close(struct tkb_pusher *pusher)
 	tkb_watcher_release(&pusher->watcher);
 	free(pusher->picks);
 	free(pusher->has_again);
+	free(pusher->is_told);
 }
 
 /*
@@ -141,6 +142,61 @@ static int report_kept(struct tkb_pusher *pusher, bool is_missed,
 }
 
 /*
+ * The fleet does not get the entry of a pick: leave it out, and say why. One of
+ * several devices has as many picks, and is told once.
+ */
+static void leave_out(struct tkb_pusher *pusher, const struct tkb_pick *pick,
+                      const struct tkb_error *why)
+{
+	const struct tkb_entry *entry = &pick->found->entry;
+	const struct tkb_root *root = pick->found->root;
+	const struct tkb_result result = {
+		.root = root->path,
+		.key = pick->is_unit ? tkb_unit_names_here(root->names,
+		                                           entry->name, NULL)
+		                     : entry->key,
+		.name = pick->is_unit ? "" : entry->name,
+		.outcome = TKB_OUTCOME_LEFT_OUT,
+		.reason = why->status == TKB_ERR_TOO_LARGE ? TKB_REASON_LIMIT
+		                                           : TKB_REASON_IO,
+		.message = why->message,
+	};
+	bool *is_told = &pusher->is_told[pick->found - pusher->cache->found];
+
+	if (!*is_told)
+		tkb_pusher_report(pusher, &result);
+	*is_told = true;
+}
+
+/* Leave out what is packed in `buffer`, of `picks`. */
+static int leave_out_blob(struct tkb_pusher *pusher,
+                          struct tkb_blob_buffer *buffer,
+                          const struct tkb_pick *picks, size_t count,
+                          const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct tkb_source source = tkb_blob_buffer_source(buffer);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
+		const struct tkb_pick wanted = { .key = entry->key,
+			                         .device = entry->devices[0] };
+		const struct tkb_pick *pick =
+			bsearch(&wanted, picks, count, sizeof(*picks),
+		                tkb_compare_picks);
+
+		if (pick != NULL)
+			leave_out(pusher, pick, why);
+	}
+	tkb_bundle_close(bundle);
+	return 0;
+}
+
+/*
  * Pack `count` picks into one blob, and push it. Only a blob of one pick may be
  * as large as the remote allows: of a blob of several, readers may need a part.
  * Nothing is reported of one that is too large: its halves will be.
@@ -184,9 +240,8 @@ static int push_part(struct tkb_pusher *pusher,
 	if (kept < 0)
 		return kept;
 	if (uptake.missed.status != 0)
-		return tkb_push_leave_out(&buffer, pusher->root, &uptake.missed,
-		                          &pusher->watcher, &pusher->report,
-		                          err);
+		return leave_out_blob(pusher, &buffer, picks, count,
+		                      &uptake.missed, err);
 	pusher->report.pushed_count += report.collected_count;
 	return 0;
 }
@@ -212,31 +267,6 @@ static int fail_large(const struct tkb_pick *pick, const struct tkb_error *why,
 	const int rc = tkb_fail_as(err, TKB_ERR_TOO_LARGE, why);
 
 	return tkb_fail_while(err, rc, "entry '%s'", pick->key);
-}
-
-/*
- * The entry of pick `at` has no place in the remote: leave it out, and say why. One
- * of several devices has as many picks, one after the other.
- */
-static void leave_out(struct tkb_pusher *pusher, size_t at,
-                      const struct tkb_error *why)
-{
-	const struct tkb_pick *pick = &pusher->picks[at];
-	const struct tkb_entry *entry = &pick->found->entry;
-	const struct tkb_root *root = pick->found->root;
-	const struct tkb_result result = {
-		.root = root->path,
-		.key = pick->is_unit ? tkb_unit_names_here(root->names,
-		                                           entry->name, NULL)
-		                     : entry->key,
-		.name = pick->is_unit ? "" : entry->name,
-		.outcome = TKB_OUTCOME_LEFT_OUT,
-		.reason = TKB_REASON_LIMIT,
-		.message = why->message,
-	};
-
-	if (at == 0 || pick[-1].found != pick->found)
-		tkb_pusher_report(pusher, &result);
 }
 
 static int open_notes(struct tkb_pusher *pusher, struct tkb_error *err)
@@ -284,7 +314,7 @@ static int push_lacking(struct tkb_pusher *pusher, struct tkb_error *err)
 			continue;
 		}
 		if (rc == TKB_ERR_TOO_LARGE && !options.is_strict) {
-			leave_out(pusher, done, &fault);
+			leave_out(pusher, &pusher->picks[done], &fault);
 			rc = 0;
 		}
 		if (rc == TKB_ERR_TOO_LARGE)

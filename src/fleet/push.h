@@ -31,6 +31,7 @@ struct tkb_pusher {
 	struct tkb_versions versions; /* versions of units tuned or made again
 	                                 in this cache */
 	bool *has_again; /* owned; is options->again[i] in the cache? */
+	bool *is_told;   /* owned; is cache->found[i] left out, and told? */
 	struct tkb_signer signer_room;
 	const struct tkb_signer *signer; /* NULL: nobody signs */
 	struct tkb_watcher watcher;      /* of the caller's watch */

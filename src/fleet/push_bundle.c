@@ -88,6 +88,40 @@ static bool is_present(struct tkb_remote *remote, const char *ref,
 	return false;
 }
 
+/* The fleet does not get the bundle: leave out each entry of it, and say why. */
+static int leave_out_all(struct tkb_blob_buffer *buffer,
+                         const struct tkb_error *why,
+                         struct tkb_watcher *watcher,
+                         struct tkb_push_report *report, struct tkb_error *err)
+{
+	const struct tkb_source source = tkb_blob_buffer_source(buffer);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
+		const bool is_unit = entry->kind == TKB_KIND_UNIT;
+		const struct tkb_result result = {
+			.root = "",
+			.key = is_unit ? entry->name : entry->key,
+			.name = is_unit ? "" : entry->name,
+			.outcome = TKB_OUTCOME_LEFT_OUT,
+			.reason = why->status == TKB_ERR_TOO_LARGE
+			                  ? TKB_REASON_LIMIT
+			                  : TKB_REASON_IO,
+			.message = why->message,
+		};
+
+		tkb_watcher_result(watcher, &result);
+		report->left_out_count++;
+	}
+	tkb_bundle_close(bundle);
+	return 0;
+}
+
 static int upload_unless_present(struct tkb_remote *remote, const char *ref,
                                  struct tkb_blob_buffer *buffer,
                                  uint64_t entry_count,
@@ -134,8 +168,7 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 		return 0;
 	}
 	tkb_watcher_init(&watcher, options->collect->watch, 0);
-	rc = tkb_push_leave_out(buffer, NULL, &uptake.missed, &watcher, report,
-	                        err);
+	rc = leave_out_all(buffer, &uptake.missed, &watcher, report, err);
 	return rc < 0 ? rc
 	              : tkb_fail(err, TKB_ERR_PARTIAL, "%s",
 	                         uptake.missed.message);

@@ -195,6 +195,10 @@ int tkb_pusher_find(struct tkb_pusher *pusher, struct tkb_error *err)
 		rc = pick_devices(pusher, &pusher->cache->found[i], err);
 	if (rc != 0)
 		return rc;
+	pusher->is_told = tkb_alloc_array(tkb_cache_entry_count(pusher->cache),
+	                                  sizeof(*pusher->is_told));
+	if (pusher->is_told == NULL)
+		return tkb_fail_nomem(err);
 	tkb_sort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
 	         tkb_compare_picks);
 	return report_left_out(pusher, err);

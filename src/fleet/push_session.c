@@ -191,35 +191,3 @@ int tkb_push_blob(struct tkb_remote *remote, const char *ref,
 	return add_blob_record(remote, uptake, ref, buffer, facts, &digest,
 	                       record_out, err);
 }
-
-int tkb_push_leave_out(struct tkb_blob_buffer *buffer, const char *root,
-                       const struct tkb_error *why, struct tkb_watcher *watcher,
-                       struct tkb_push_report *report, struct tkb_error *err)
-{
-	const struct tkb_source source = tkb_blob_buffer_source(buffer);
-	struct tkb_bundle *bundle = NULL;
-	int rc;
-
-	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
-		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
-		const bool is_unit = entry->kind == TKB_KIND_UNIT;
-		const struct tkb_result result = {
-			.root = root != NULL ? root : "",
-			.key = is_unit ? entry->name : entry->key,
-			.name = is_unit ? "" : entry->name,
-			.outcome = TKB_OUTCOME_LEFT_OUT,
-			.reason = why->status == TKB_ERR_TOO_LARGE
-			                  ? TKB_REASON_LIMIT
-			                  : TKB_REASON_IO,
-			.message = why->message,
-		};
-
-		tkb_watcher_result(watcher, &result);
-		report->left_out_count++;
-	}
-	tkb_bundle_close(bundle);
-	return 0;
-}

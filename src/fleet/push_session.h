@@ -92,17 +92,6 @@ TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 struct tkb_error *err);
 
 /*
- * The fleet's tier did not take the bundle in `buffer`: report each entry of it as
- * left out of the push, with the reason in `why`, and count them in `report`.
- */
-TKB_NODISCARD int tkb_push_leave_out(struct tkb_blob_buffer *buffer,
-                                     const char *root,
-                                     const struct tkb_error *why,
-                                     struct tkb_watcher *watcher,
-                                     struct tkb_push_report *report,
-                                     struct tkb_error *err);
-
-/*
  * Add the verified bundle in `buffer`, which has `entry_count` entries, to the
  * ref, and compact the ref. A bundle that the ref already has, byte for byte,
  * is not uploaded. Adds to `report`.

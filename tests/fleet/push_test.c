@@ -814,6 +814,68 @@ TEST(push, counts_an_entry_too_large_for_a_blob_once)
 	CHECK_INT(refused.count, weigh(root).collected_count);
 }
 
+/* Of an entry of two devices, the remote takes that of the first alone. */
+static int refuse_all_but_one(const struct spy_event *event,
+                              struct tkb_error *err)
+{
+	return event->op == SPY_PUT && event->earlier != 1
+	               ? tkb_fail(err, TKB_ERR_TOO_LARGE, "it is too large")
+	               : 0;
+}
+
+TEST(push, leaves_out_an_entry_that_was_pushed_for_another_device)
+{
+	const char *root = inductor_cache();
+	const char *keys[] = { list(text("%s/triton/1", root))[0] };
+	struct told_keys told = { .reason = TKB_REASON_LIMIT };
+	const struct tkb_watch watch = { SIZED(watch), .self = &told,
+		                         .on_result = note_left_out };
+	const struct tkb_collect_options collect = {
+		SIZED(collect), .watch = &watch, .keys = keys, .key_count = 1
+	};
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+	struct tkb_push_report report = { SIZED(report) };
+
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	spy.before = refuse_all_but_one;
+	FAILS(tkb_push(remote, REF, root, &options, &report, ERR),
+	      TKB_ERR_PARTIAL, "it is too large");
+	CHECK_INT(report.pushed_count, 1);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_INT(told.count, 1);
+}
+
+static void note_root(void *self, const struct tkb_result *result)
+{
+	struct told_keys *told = self;
+
+	if (result->outcome != TKB_OUTCOME_LEFT_OUT)
+		return;
+	told->count++;
+	CHECK_CONTAINS(result->root, "/torchinductor/triton/");
+}
+
+/* As a damaged one, or one that is too large for a blob. */
+TEST(push, tells_in_which_root_is_what_the_fleet_does_not_get)
+{
+	const char *root = inductor_cache();
+	struct told_keys told = { .count = 0 };
+	const struct tkb_watch watch = { SIZED(watch), .self = &told,
+		                         .on_result = note_root };
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .watch = &watch };
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+	struct tkb_remote *remote = open_spy(
+		text("%s,%s?on-error=ignore", spy_url("near"), spy_url("far")));
+
+	spy.before = refuse_far_puts;
+	FAILS(tkb_push(remote, REF, root, &options, NULL, ERR), TKB_ERR_PARTIAL,
+	      "far");
+	CHECK_INT(told.count, weigh(root).collected_count);
+}
+
 TEST(push, to_remotes_that_may_not_be_written_is_denied)
 {
 	const char *root = pool();
