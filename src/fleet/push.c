@@ -141,6 +141,15 @@ static int report_kept(struct tkb_pusher *pusher, bool is_missed,
 	return tkb_results_is_cut(pusher->results) ? tkb_fail_nomem(err) : 0;
 }
 
+/* The pick's entry as results name it: a unit by its path here. */
+static const char *name_of(const struct tkb_pick *pick)
+{
+	return pick->is_unit
+	               ? tkb_unit_names_here(pick->found->root->names,
+	                                     pick->found->entry.name, NULL)
+	               : pick->key;
+}
+
 /*
  * The fleet does not get the entry of a pick: leave it out, and say why. One of
  * several devices has as many picks, and is told once.
@@ -149,12 +158,9 @@ static void leave_out(struct tkb_pusher *pusher, const struct tkb_pick *pick,
                       const struct tkb_error *why)
 {
 	const struct tkb_entry *entry = &pick->found->entry;
-	const struct tkb_root *root = pick->found->root;
 	const struct tkb_result result = {
-		.root = root->path,
-		.key = pick->is_unit ? tkb_unit_names_here(root->names,
-		                                           entry->name, NULL)
-		                     : entry->key,
+		.root = pick->found->root->path,
+		.key = name_of(pick),
 		.name = pick->is_unit ? "" : entry->name,
 		.outcome = TKB_OUTCOME_LEFT_OUT,
 		.reason = why->status == TKB_ERR_TOO_LARGE ? TKB_REASON_LIMIT
@@ -266,7 +272,7 @@ static int fail_large(const struct tkb_pick *pick, const struct tkb_error *why,
 {
 	const int rc = tkb_fail_as(err, TKB_ERR_TOO_LARGE, why);
 
-	return tkb_fail_while(err, rc, "entry '%s'", pick->key);
+	return tkb_fail_while(err, rc, "entry '%s'", name_of(pick));
 }
 
 static int open_notes(struct tkb_pusher *pusher, struct tkb_error *err)

@@ -803,6 +803,24 @@ TEST(push, that_is_strict_names_an_entry_too_large_for_a_blob)
 	           pool_keys()[0]));
 }
 
+TEST(push, that_is_strict_names_a_unit_too_large_for_a_blob)
+{
+	const struct tkb_tree tree = { .name = "notes", .path = "notes" };
+	const struct tkb_collect_options collect =
+		CHOSEN(tkb_collect_options, .is_strict = true, .trees = &tree,
+	               .tree_count = 1);
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+
+	SYS(mkdir("empty", 0777));
+	SYS(mkdir("notes", 0777));
+	write_file("notes/long", make_bytes(10 * 1000, 1));
+	FAILS(tkb_push(open_bounded("remote", 6000), REF, "empty", &options,
+	               NULL, ERR),
+	      TKB_ERR_TOO_LARGE,
+	      "entry 'long': its blob: it has more than 6000 bytes");
+}
+
 /* Each device that it is for has a pick. */
 TEST(push, counts_an_entry_too_large_for_a_blob_once)
 {
