@@ -161,6 +161,8 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 	                   NULL, &uptake, err);
 	if (rc < 0)
 		return rc;
+	if (uptake.missed.status != 0 && options->collect->is_strict)
+		return tkb_fail_as(err, uptake.missed.status, &uptake.missed);
 	report->blob_count++;
 	report->size += buffer->size;
 	if (uptake.missed.status == 0) {

@@ -487,6 +487,31 @@ TEST(push, of_a_bundle_without_room_where_the_fleet_shares_it_leaves_all_out)
 	check_pulled(open_spy(spy_url("near")), "pulled", whole);
 }
 
+/* The nearer tier keeps what it has got, and the next push brings it to all. */
+TEST(push, that_is_strict_fails_if_the_fleet_does_not_get_it)
+{
+	const char *far = spy_url("far");
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s?on-error=ignore", spy_url("near"), far));
+	const char *root = pool();
+	const struct tkb_source source = pool_source();
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .is_strict = true };
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+
+	spy.before = refuse_far_puts;
+	FAILS(tkb_push(remote, REF, root, &options, NULL, ERR), TKB_ERR_DENIED,
+	      "it is too large");
+	FAILS(tkb_push_bundle(remote, "other", &source, &options, NULL, ERR),
+	      TKB_ERR_DENIED, "it is too large");
+	spy_reset();
+	check_pulled(open_spy(spy_url("near")), "pulled", whole);
+	CHECK_INT(push_with(remote, root, options).pushed_count, POOL);
+	CHECK_INT(push_with(remote, root, options).present_count, POOL);
+	check_pulled(open_spy(far), "far-pulled", whole);
+}
+
 TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
