@@ -83,6 +83,16 @@ static int begin_staged_entry(const struct tkb_destination *to,
 	return *dir_out < 0 ? tkb_destination_fail(to, key, err) : 0;
 }
 
+/* The entry is written, or `rc` says that it is not: others get the room it took. */
+static int end_staged_entry(const struct tkb_destination *to, int dir, int rc)
+{
+	const struct tkb_entry *entry = to->entry;
+
+	for (size_t i = 0; i < entry->file_count && rc < 0; i++)
+		(void)unlinkat(dir, entry->files[i].name, 0);
+	return rc;
+}
+
 /* Write file `index`, whose bytes in the bundle are `packed`. */
 static int put_file(const struct tkb_destination *to, struct tkb_loader *loader,
                     size_t index, struct tkb_bytes packed, int dir,
@@ -118,14 +128,12 @@ int tkb_destination_write(const struct tkb_destination *to,
 		from = tkb_destination_open_written(written);
 
 	*size_out = 0;
-	for (size_t i = 0; i < entry->file_count; i++) {
-		if (link_file(to, i, from, dir))
-			continue;
-		rc = put_file(to, loader, i, files[i], dir, size_out, err);
-		if (rc < 0)
-			return rc;
+	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
+		if (!link_file(to, i, from, dir))
+			rc = put_file(to, loader, i, files[i], dir, size_out,
+			              err);
 	}
-	return 0;
+	return end_staged_entry(to, dir, rc);
 }
 
 static int link_or_copy(const struct tkb_destination *to,
@@ -172,5 +180,5 @@ int tkb_destination_link(const struct tkb_destination *to,
 		from = tkb_fd_open_folder(found->root->fd, found->entry.key);
 	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++)
 		rc = link_or_copy(to, loader, found, i, from, dir, err);
-	return rc;
+	return end_staged_entry(to, dir, rc);
 }

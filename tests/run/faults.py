@@ -2,6 +2,7 @@
 """Whatever part of tkbundle fails, hangs or crashes, the command runs."""
 import errno
 import glob
+import json
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import time
 from pushes import compiling, reader
 from sandbox import NEWER, refusing
 from scene import (ENTRIES, HERE, KERNELS, Skip, children, equal, hanging, is_there, need,
-                   need_root, process, processes, require, test, wait_until)
+                   need_root, process, processes, require, small_disk, test, wait_until)
 
 STARTED = "date +%s.%N >started; exit 3"
 
@@ -376,3 +377,17 @@ def _(scene):
                          "emit", "all.tkb", "cache")
     require("AT_REMOVEDIR) = -1 ENOTEMPTY" in trace, trace)
     equal(glob.glob(scene.path("cache", ".tkbundle", "stage-*")), [])
+
+
+@test("a kernel that has no room on the disk leaves it to the others")
+def _(scene):
+    large = glob.glob(scene.fixture() + "/*/*.ptx")[0]
+    with open(large, "a", encoding="ascii") as file:
+        file.write((8 << 20) * "/" + "\n")
+    scene.tkbundle("collect", scene.path("source", ".triton", "cache"), "-o", "a.tkb")
+    with small_disk(scene.path("disk"), "6m"):
+        ended = scene.tkbundle("emit", "--json", "-j", "1", "a.tkb", "disk/cache", status=4)
+        require(os.path.basename(large) in ended.err and "No space left" in ended.err,
+                ended.err)
+        said = json.loads(ended.out)
+        equal((said["emitted"], said["failed"]), (ENTRIES - 1, 1))
