@@ -138,13 +138,15 @@ static int read_member(struct tkb_pack *pack, struct tkb_loader *loader,
                        const struct tkb_member *member, struct tkb_bytes *out,
                        struct tkb_error *err)
 {
+	const size_t found_count = pack->cache->found_count;
 	const size_t item = member->entry_index;
-	const struct tkb_scanned_entry *found = &pack->cache->found[item];
+	const struct tkb_scanned_entry *found;
 
-	if (item >= pack->cache->found_count) {
-		*out = pack->payloads[item - pack->cache->found_count];
+	if (item >= found_count) {
+		*out = pack->payloads[item - found_count];
 		return 0;
 	}
+	found = &pack->cache->found[item];
 	return pack->is_dry_run
 	               ? tkb_scanned_entry_hash(loader, found, member->file,
 	                                        err)
