@@ -14,7 +14,7 @@ done
 
 escape=$(printf '\033')
 tr '\r' '\n' <shown | grep '^\[' >bars
-grep -c -v -E "^\[#*\.*\] (looked at [0-9]+ of [0-9]+|(0 B|[0-9.]+ [MG]B) of [0-9.]+ [MG]B)(, [0-9.]+ [kMG]?B?/s, [0-9]+[smh] left)?$escape\[K\$" bars || true
+grep -c -v -E "^\[#*\.*\] (looked at [0-9]+ of [0-9]+|[0-9.]+ [kMG]?B of [0-9.]+ [kMG]?B)(, [0-9.]+( [kMG]?B)?/s, [0-9]+[smh] left)?$escape\[K\$" bars || true
 grep -o "$(printf '\r')$escape\[Kwould collect" shown | tr -d '\r\033'
 
 on_terminal xterm "tkbundle collect -j1 -n --json cache$count >document"
