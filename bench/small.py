@@ -43,6 +43,7 @@ class Small:
         self.cache = place.path("cache")
         self.kernels = os.path.join(self.cache, "triton", "0")
         self.bundle, self.packed = place.path("bundle"), b""
+        self.lean = place.path("lean")
         self.times = {}
         self.program = (None if args.wheel else
                         build(args.build, place.path("small")))
@@ -59,6 +60,7 @@ class Small:
         remove(os.path.join(self.kernels, ".tkbundle"))
         self.keys = sorted(os.listdir(self.kernels))
         self.check(self.kernels)
+        package.collect(self.cache, self.lean, profile="lean", level=args.level)
 
     def check(self, root):
         paths = [os.path.join(root, key, name) for key in self.keys
@@ -100,6 +102,10 @@ class Small:
         self.note("there, package", ms)
         if report.present != ENTRIES:
             raise Failed(f"{report.present} entries were there already")
+        ms, report = timed(self.package.emit, self.lean, self.place.fresh())
+        self.note("lean, package", ms)
+        if report.emitted != ENTRIES:
+            raise Failed(f"{report.emitted} lean entries were emitted")
 
     def in_c(self):
         path, out = self.place.path("c"), self.place.fresh()
@@ -157,6 +163,8 @@ class Small:
         for who in writers:
             yield against(f"emit, {who}", f"emit, {who}", "emit, bundler",
                           3 if many else 1.5)
+        yield against("emit of what a launch needs, package", "lean, package",
+                      "emit, bundler", None)
         yield Row("emit of what is there, package", text(self.of("there, package")))
         yield Row("a put, package", text(self.of("put, package"), "µs"))
         if self.program:
